@@ -1,0 +1,71 @@
+"""Time-dependent PDEs solved by time-induced neural networks, u(x, t) = u_θ(t)(x)."""
+
+from tinns.domain import Box
+from tinns.errors import UserError
+from tinns.fields import (
+    MLP,
+    Hypernetwork,
+    Layerwise,
+    Linear,
+    OneNeuron,
+    SpaceTime,
+    TimeInduced,
+)
+from tinns.least_squares import AcceleratedLM, Algorithm1, LevenbergMarquardt
+from tinns.optimizers import LBFGS, Adam
+from tinns.problem import (
+    Condition,
+    Problem,
+    Unknown,
+    dirichlet,
+    initial,
+    initial_velocity,
+    neumann,
+    observed,
+    periodic,
+)
+from tinns.recipe import Recipe, Redraw, Stop
+from tinns.reference import Reference, exact
+from tinns.sampling import Counts, QuasiRandom, Uniform
+from tinns.solution import Solution
+from tinns.solve import solve
+from tinns.storage import load
+
+__version__ = "0.1.0"
+
+__all__ = [
+    "LBFGS",
+    "MLP",
+    "AcceleratedLM",
+    "Adam",
+    "Algorithm1",
+    "Box",
+    "Condition",
+    "Counts",
+    "Hypernetwork",
+    "Layerwise",
+    "LevenbergMarquardt",
+    "Linear",
+    "OneNeuron",
+    "Problem",
+    "QuasiRandom",
+    "Recipe",
+    "Redraw",
+    "Reference",
+    "Solution",
+    "SpaceTime",
+    "Stop",
+    "TimeInduced",
+    "Uniform",
+    "Unknown",
+    "UserError",
+    "dirichlet",
+    "exact",
+    "initial",
+    "initial_velocity",
+    "load",
+    "neumann",
+    "observed",
+    "periodic",
+    "solve",
+]

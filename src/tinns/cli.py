@@ -1,0 +1,204 @@
+"""The command line: list, solve, plot, reference. A user's mistake is one line and exit code 2."""
+
+import json
+import sys
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Annotated, Any
+
+import click
+import numpy as np
+import typer
+from rich.console import Console
+from rich.table import Table
+
+from tinns import plots
+from tinns.errors import UserError
+from tinns.methods import METHODS
+from tinns.problems import PROBLEMS, problem_named
+from tinns.reference import Reference
+from tinns.solution import Solution
+from tinns.solve import solve as solve_problem
+from tinns.storage import load, write_whole
+
+app = typer.Typer(
+    help="Solve time-dependent PDEs with time-induced neural networks.",
+    no_args_is_help=True,
+    add_completion=False,
+)
+console = Console()
+
+
+@app.command("list")
+def list_names() -> None:
+    """Show the problems, their recipes, and the methods."""
+    problems = Table("problem", "equation", "recipes", title="Problems", title_justify="left")
+    for name, cls in PROBLEMS.items():
+        module = sys.modules[cls.__module__].__doc__ or ""
+        problems.add_row(name, module.strip().splitlines()[0], ", ".join(cls.recipes))
+    methods = Table("method", "what it is", title="Methods", title_justify="left")
+    for name, (description, _) in METHODS.items():
+        methods.add_row(name, description)
+    console.print(problems)
+    console.print(methods)
+
+
+@app.command()
+def solve(
+    problem: Annotated[str, typer.Argument(help="A problem's name; `tinns list` shows them.")],
+    recipe: Annotated[str | None, typer.Option(help="fast, paper, ...")] = None,
+    method: Annotated[str, typer.Option(help="tinn, tinn-adam, mlp, ...")] = "tinn",
+    seed: Annotated[int, typer.Option(help="Same seed, same numbers.")] = 0,
+    iterations: Annotated[int | None, typer.Option(help="Stop after so many iterations.")] = None,
+    seconds: Annotated[float | None, typer.Option(help="Stop after so much training.")] = None,
+    target_loss: Annotated[float | None, typer.Option(help="Stop at this loss.")] = None,
+    out: Annotated[Path | None, typer.Option(help="Folder for results and pictures.")] = None,
+    quiet: Annotated[bool, typer.Option("--quiet", help="No progress line.")] = False,
+) -> None:
+    """Solve a problem and write its result, pictures and history into a folder."""
+    posed = problem_named(problem)
+    folder = _prepared(out or Path("runs") / posed.name)
+    solution = solve_problem(
+        posed, recipe, method, seed, iterations, seconds, target_loss, progress=not quiet
+    )
+    _write_run(solution, folder)
+    _print_summary(solution.result, folder)
+
+
+@app.command()
+def plot(
+    run: Annotated[Path, typer.Argument(help="The folder of a finished run, or a solution file.")],
+) -> None:
+    """Draw the pictures of a finished run again."""
+    file = run / "solution.safetensors" if run.is_dir() else run
+    if not run.exists():
+        raise UserError(f"no run at {run}: give the --out folder of `tinns solve`")
+    solution = load(file)
+    for path in _draw(solution, _prepared(file.parent)):
+        console.print(f"wrote {path}", soft_wrap=True)
+
+
+@app.command()
+def reference(
+    problem: Annotated[str, typer.Argument(help="A problem's name.")],
+    out: Annotated[Path | None, typer.Option(help="Write the values to this .npz file.")] = None,
+    at: Annotated[
+        str | None, typer.Option(help="Print u* at one point, as in 'x=0.3,t=0.5'.")
+    ] = None,
+) -> None:
+    """Show the exact or classical solution of a problem, and how accurate it is."""
+    posed = problem_named(problem)
+    known = posed.reference()
+    if known is None:
+        raise UserError(f"no reference is known for {posed.name}")
+    console.print(f"{posed.name}: {known.source}; relative accuracy {known.accuracy:.0e}")
+    if at is not None:
+        point = _point(at, posed.domain.axes, posed.domain.interval)
+        value = np.ravel(known(**point))
+        console.print(f"u*({at}) = {', '.join(f'{v:.15g}' for v in value)}")
+    if out is not None:
+        _write_reference(known, posed.test_grid(), out)
+
+
+def _write_reference(known: Reference, grid: dict[str, np.ndarray], out: Path) -> None:
+    path = out if out.suffix == ".npz" else out.with_suffix(".npz")
+    _prepared(path.parent)
+    with console.status("evaluating the reference"):
+        values = known.on_grid(**grid)
+
+    def write(temporary: Path) -> None:
+        with temporary.open("wb") as file:
+            np.savez(file, u=values, **grid)
+
+    write_whole(path, write)
+    console.print(
+        f"wrote {path}: u on {' x '.join(str(n) for n in values.shape)} points", soft_wrap=True
+    )
+
+
+def _point(
+    text: str, axes: Sequence[str], interval: Callable[[str], tuple[float, float]]
+) -> dict[str, float]:
+    """`x=0.3,t=0.5` as coordinates inside the domain."""
+    try:
+        pairs = [part.split("=") for part in text.split(",")]
+        point = {name.strip(): float(value) for name, value in pairs}
+    except ValueError:
+        raise UserError(f"--at '{text}': expected coordinates such as x=0.3,t=0.5") from None
+    if set(point) != set(axes):
+        raise UserError(f"--at '{text}': expected exactly the coordinates {', '.join(axes)}")
+    for axis, value in point.items():
+        lower, upper = interval(axis)
+        if not lower <= value <= upper:
+            raise UserError(
+                f"--at: {axis} = {value:g} is outside the domain [{lower:g}, {upper:g}]"
+            )
+    return point
+
+
+def _prepared(folder: Path) -> Path:
+    """The folder, made and found writable before any work is spent."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        probe = folder / ".writable"
+        probe.touch()
+        probe.unlink()
+    except OSError as error:
+        raise UserError(f"cannot write into {folder}: {error.strerror or error}") from None
+    return folder
+
+
+def _write_run(solution: Solution, folder: Path) -> None:
+    text = json.dumps(solution.result, indent=2, allow_nan=False, default=float)
+    solution.save(folder / "solution.safetensors")
+    write_whole(folder / "history.csv", lambda path: path.write_text(solution.history.to_csv()))
+    _draw(solution, folder)
+    write_whole(folder / "result.json", lambda path: path.write_text(text + "\n"))
+
+
+def _draw(solution: Solution, folder: Path) -> list[Path]:
+    with console.status("drawing"):
+        drawn = [
+            plots.plot_solution(solution, folder / "solution.png"),
+            plots.plot_training(solution, folder / "training.png"),
+        ]
+        if plots.has_trajectory(solution):
+            drawn.append(plots.plot_trajectory(solution, folder / "trajectory.png"))
+    return drawn
+
+
+def _print_summary(result: Any, folder: Path) -> None:
+    console.print(
+        f"{result['problem']}: {result['stop_reason']} after {result['iterations']} iterations, "
+        f"loss {result['loss']:.2e}; results and pictures in {folder}",
+        soft_wrap=True,
+    )
+    error = result["relative_l2"]
+    stated = "no reference known" if error is None else f"relative L2 error {error:.2e}"
+    console.print(
+        f"{stated} in {result['seconds']:.1f} s of training "
+        f"(+ {result['compile_seconds']:.1f} s compilation)",
+        soft_wrap=True,
+    )
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Run the command line; never a traceback for a user's mistake."""
+    command = typer.main.get_command(app)
+    try:
+        code = command.main(args=arguments, prog_name="tinns", standalone_mode=False)
+    except click.exceptions.NoArgsIsHelpError as help_asked:
+        click.echo(help_asked.format_message())
+        code = 2
+    except click.ClickException as error:
+        click.echo(f"tinns: {error.format_message()}", err=True)
+        code = 2
+    except UserError as error:
+        click.echo(f"tinns: {error}", err=True)
+        code = 2
+    except (KeyboardInterrupt, click.Abort):
+        click.echo("tinns: interrupted before there was a result; nothing was written", err=True)
+        code = 130
+    if arguments is None:
+        sys.exit(code if isinstance(code, int) else 0)
+    return code if isinstance(code, int) else 0

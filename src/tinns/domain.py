@@ -1,0 +1,104 @@
+"""The space-time box a problem is posed on: named axes, periodic axes, faces."""
+
+import math
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from tinns.errors import UserError
+
+TIME = "t"
+
+
+@dataclass(frozen=True)
+class Face:
+    """One side of the box: the points where a space axis takes one of its end values."""
+
+    axis: str
+    value: float
+    outward: int  # +1 at the upper end, -1 at the lower end
+
+    @property
+    def name(self) -> str:
+        return f"{self.axis}{'+' if self.outward > 0 else '-'}"
+
+
+@dataclass(frozen=True, init=False)
+class Box:
+    """Ω x [t0, t1] with 1 to 3 named space axes; space first, time last.
+
+    `Box(x=(-1, 1), t=(0, 1), periodic="x")`. Axis names are single lower-case letters, because
+    `u.xxt` names a derivative letter by letter.
+    """
+
+    bounds: tuple[tuple[str, tuple[float, float]], ...]
+    periodic: tuple[str, ...]
+
+    def __init__(self, periodic: str | Iterable[str] = (), **bounds: tuple[float, float]) -> None:
+        checked = {name: _interval(name, interval) for name, interval in bounds.items()}
+        if TIME not in checked:
+            raise UserError("the box has no time axis: add t=(start, end)")
+        space = [name for name in checked if name != TIME]
+        if not 1 <= len(space) <= 3:
+            raise UserError(
+                f"the box has {len(space)} space axes ({', '.join(space) or 'none'}): give 1 to 3, "
+                "as in Box(x=(-1, 1), t=(0, 1))"
+            )
+        periodic = tuple(periodic)
+        for name in periodic:
+            if name not in space:
+                raise UserError(
+                    f"periodic axis '{name}' is not a space axis of the box ({', '.join(space)})"
+                )
+        ordered = tuple((name, checked[name]) for name in [*space, TIME])
+        object.__setattr__(self, "bounds", ordered)
+        object.__setattr__(self, "periodic", periodic)
+
+    @property
+    def axes(self) -> tuple[str, ...]:
+        """All axis names, space first and t last."""
+        return tuple(name for name, _ in self.bounds)
+
+    @property
+    def space(self) -> tuple[str, ...]:
+        return self.axes[:-1]
+
+    def interval(self, axis: str) -> tuple[float, float]:
+        return dict(self.bounds)[axis]
+
+    @property
+    def start(self) -> float:
+        """The initial time."""
+        return self.interval(TIME)[0]
+
+    @property
+    def faces(self) -> tuple[Face, ...]:
+        """The faces that carry boundary conditions: two per space axis that is not periodic."""
+        return tuple(
+            Face(axis, end, outward)
+            for axis in self.space
+            if axis not in self.periodic
+            for end, outward in zip(self.interval(axis), (-1, 1), strict=True)
+        )
+
+    def face(self, name: str) -> Face:
+        """The face called `x-`, `x+`, `y-`, ..."""
+        for face in self.faces:
+            if face.name == name:
+                return face
+        known = ", ".join(face.name for face in self.faces) or "none, all axes are periodic"
+        raise UserError(f"the box has no face '{name}'; its faces are {known}")
+
+
+def _interval(name: str, interval: tuple[float, float]) -> tuple[float, float]:
+    if not (len(name) == 1 and name.isalpha() and name.islower() and name.isascii()):
+        raise UserError(f"axis name '{name}' must be one lower-case letter, such as x or t")
+    try:
+        lower, upper = (float(end) for end in interval)
+    except (TypeError, ValueError):
+        raise UserError(f"axis {name}: expected (lower, upper), got {interval!r}") from None
+    if not (math.isfinite(lower) and math.isfinite(upper) and lower < upper):
+        raise UserError(
+            f"axis {name}: the interval ({lower:g}, {upper:g}) is empty or infinite; "
+            "the lower end must be less than the upper end"
+        )
+    return lower, upper

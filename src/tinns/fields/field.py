@@ -1,0 +1,140 @@
+"""Fields: what a residual sees. Space and time in, the unknowns u and their derivatives out.
+
+A field is a description; its parameters ψ are drawn by `init` and passed to every call.
+Coordinates are a dict by axis name, of numbers or of series.
+"""
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import jax
+import jax.numpy as jnp
+from jax import Array
+
+from tinns.domain import TIME, Box
+from tinns.fields.backbones import MLP, Backbone
+from tinns.fields.embeddings import Coordinates, embed_space, embedded_width, scale
+from tinns.fields.series import MultiIndex, Series, closure, concatenate
+from tinns.fields.trajectory import Layerwise, Trajectory, parameter_shapes
+
+Derivatives = dict[MultiIndex, Array]
+
+
+class Field(Protocol):
+    """(x, t) -> u in R^outputs, with the derivatives that are asked for."""
+
+    def init(self, key: Array, domain: Box, outputs: int) -> Any: ...
+
+    def derivatives(
+        self,
+        psi: Any,
+        domain: Box,
+        outputs: int,
+        point: dict[str, Array],
+        indices: Iterable[MultiIndex],
+    ) -> Derivatives:
+        """∂^k u at one point, each of shape (outputs,), for k in `indices` over `domain.axes`."""
+        ...
+
+
+@dataclass(frozen=True)
+class TimeInduced:
+    """u(x, t) = u_θ(t)(x): a backbone in space whose parameters move along a trajectory."""
+
+    backbone: Backbone = MLP((20, 20))
+    trajectory: Trajectory = Layerwise()
+    scaled: bool = False  # coordinates mapped to [-1, 1] first
+
+    def init(self, key: Array, domain: Box, outputs: int) -> Any:
+        return self.trajectory.init(key, self.backbone, embedded_width(domain), outputs)
+
+    def __call__(
+        self, psi: Any, domain: Box, outputs: int, coordinates: Coordinates
+    ) -> Array | Series:
+        template = parameter_shapes(self.backbone, embedded_width(domain), outputs)
+        t = coordinates[TIME]
+        theta = self.trajectory(psi, scale(domain, TIME, t) if self.scaled else t, template)
+        return self.backbone(theta, embed_space(domain, coordinates, self.scaled))
+
+    def derivatives(self, psi, domain, outputs, point, indices) -> Derivatives:
+        return _taylor(self, psi, domain, outputs, point, indices)
+
+
+@dataclass(frozen=True)
+class SpaceTime:
+    """u(x, t) = network(x, t): time is one more input, as in a plain PINN."""
+
+    network: Backbone = MLP((20, 50))
+    scaled: bool = False
+
+    def init(self, key: Array, domain: Box, outputs: int) -> Any:
+        return self.network.init(key, embedded_width(domain) + 1, outputs)
+
+    def __call__(
+        self, psi: Any, domain: Box, outputs: int, coordinates: Coordinates
+    ) -> Array | Series:
+        t = coordinates[TIME]
+        space = embed_space(domain, coordinates, self.scaled)
+        time = scale(domain, TIME, t) if self.scaled else t
+        entries = [space[i] for i in range(embedded_width(domain))]
+        return self.network(psi, concatenate([*entries, time]))
+
+    def derivatives(self, psi, domain, outputs, point, indices) -> Derivatives:
+        return _taylor(self, psi, domain, outputs, point, indices)
+
+
+@dataclass(frozen=True)
+class Formula:
+    """u(x, t) given by any JAX function of the coordinates by name; it has no parameters."""
+
+    function: Callable[..., Array]
+
+    def init(self, key: Array, domain: Box, outputs: int) -> tuple[()]:
+        return ()
+
+    def derivatives(self, psi, domain, outputs, point, indices) -> Derivatives:
+        def value(*coordinates: Array) -> Array:
+            u = self.function(**dict(zip(domain.axes, coordinates, strict=True)))
+            return jnp.reshape(jnp.stack(u) if isinstance(u, tuple | list) else u, (outputs,))
+
+        coordinates = [jnp.asarray(point[axis]) for axis in domain.axes]
+        return {k: _nested(value, k)(*coordinates) for k in indices}
+
+
+def _taylor(
+    field: TimeInduced | SpaceTime,
+    psi: Any,
+    domain: Box,
+    outputs: int,
+    point: dict[str, Array],
+    indices: Iterable[MultiIndex],
+) -> Derivatives:
+    """All derivatives in one sweep of truncated Taylor series."""
+    wanted = tuple(indices)
+    basis = closure(wanted)
+    if len(basis) == 1:
+        return {basis[0]: field(psi, domain, outputs, {a: jnp.asarray(point[a]) for a in point})}
+    variables: Coordinates = {
+        axis: Series.variable(point[axis], number, basis) for number, axis in enumerate(domain.axes)
+    }
+    u = field(psi, domain, outputs, variables)
+    return {k: u.derivative(k) for k in wanted}
+
+
+def _nested(function: Callable[..., Array], index: MultiIndex) -> Callable[..., Array]:
+    """∂^index of a function of scalars, by forward mode inside forward mode."""
+    for axis, order in enumerate(index):
+        for _ in range(order):
+            function = _partial(function, axis)
+    return function
+
+
+def _partial(function: Callable[..., Array], axis: int) -> Callable[..., Array]:
+    def partial(*coordinates: Array) -> Array:
+        along = [
+            jnp.ones_like(c) if i == axis else jnp.zeros_like(c) for i, c in enumerate(coordinates)
+        ]
+        return jax.jvp(function, coordinates, tuple(along))[1]
+
+    return partial

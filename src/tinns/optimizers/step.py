@@ -1,0 +1,27 @@
+"""What the training loop calls: an optimiser's step, whichever optimiser it is."""
+
+from collections.abc import Sequence
+from typing import Any, Protocol
+
+from jax import Array
+
+from tinns.least_squares.rows import Block, Data, Psi
+
+
+class Step(Protocol):
+    """A pure function ψ -> ψ with a state, on the rows of one least-squares problem.
+
+    The report holds at least `loss` (‖r‖² before the step) and `losses` (its split by kind of
+    row); every other entry, such as the damping, becomes a column of the history.
+    """
+
+    @property
+    def restarts_on_redraw(self) -> bool:
+        """Whether the state must be forgotten when the points change."""
+        ...
+
+    def init(self, psi: Psi) -> Any: ...
+
+    def step(
+        self, blocks: Sequence[Block], psi: Psi, data: Sequence[Data], state: Any, chunk: int
+    ) -> tuple[Psi, Any, dict[str, Array]]: ...

@@ -1,0 +1,205 @@
+"""Pictures of a solution: the function and its error, the training, the path through weights."""
+
+from pathlib import Path
+
+import jax
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.backends.backend_agg import FigureCanvasAgg
+from matplotlib.colors import LogNorm
+from matplotlib.figure import Figure
+
+from tinns.domain import TIME
+from tinns.errors import UserError
+from tinns.fields import Layerwise, TimeInduced
+from tinns.solution import Solution
+from tinns.storage import write_whole
+
+VALUE_COLOURS = "RdBu_r"
+ERROR_COLOURS = "magma"
+ERROR_FLOOR = 1e-16
+
+
+def plot_solution(solution: Solution, path: str | Path) -> Path:
+    """Reference, prediction and absolute error over (x, t), with slices at several times."""
+    if len(solution.domain.space) == 1:
+        figure = _one_dimension(solution)
+    else:
+        figure = _several_dimensions(solution)
+    return _save(figure, path)
+
+
+def plot_training(solution: Solution, path: str | Path) -> Path:
+    """Loss, validation loss, error and damping against iterations."""
+    history = solution.history
+    if len(history) == 0:
+        raise UserError("this solution carries no history to draw")
+    figure = _figure(10, 4)
+    left, right = figure.subplots(1, 2)
+    series = (("loss", "training loss"), ("validation_loss", "validation loss"))
+    for name, label in series:
+        left.semilogy(*history.measured(name), label=label, lw=1.2)
+    iterations, errors = history.measured("relative_l2")
+    if errors.size:
+        left.semilogy(iterations, errors, "k", label="relative L2 error", lw=1.6)
+    left.set(xlabel="iteration", title=f"{_title(solution)}: convergence")
+    left.legend(frameon=False)
+    column, label = ("damping", "damping μ") if "damping" in history else ("step_norm", "‖step‖")
+    right.semilogy(*history.measured(column), color="tab:green", lw=1.2, label=label)
+    if column == "damping":
+        right.semilogy(*history.measured("step_norm"), color="tab:gray", lw=0.8, label="‖step‖")
+    right.set(xlabel="iteration", title="damping and steps")
+    right.legend(frameon=False)
+    return _save(figure, path)
+
+
+def has_trajectory(solution: Solution) -> bool:
+    """Whether the weights move along the paper's layer-wise code Φ(t)."""
+    field = solution.field
+    return isinstance(field, TimeInduced) and isinstance(field.trajectory, Layerwise)
+
+
+def plot_trajectory(solution: Solution, path: str | Path) -> Path:
+    """Φ(t), one curve per weight or bias group, and the gates α."""
+    field = solution.field
+    if not (isinstance(field, TimeInduced) and isinstance(field.trajectory, Layerwise)):
+        raise UserError("only a layer-wise trajectory has a code Φ(t) to draw")
+    trajectory, psi = field.trajectory, solution.psi["field"]
+    times = np.linspace(*solution.domain.interval(TIME), 300)
+    with jax.enable_x64(solution.precision == "float64"):
+        phi = np.asarray(jax.vmap(lambda t: trajectory.phi(psi, t))(times))
+    names = [
+        f"${letter}_{{{number + 1}}}$"
+        for number, layer in enumerate(psi["offset"])
+        for letter, _ in zip("Wb", layer, strict=False)
+    ]
+    figure = _figure(10, 4)
+    left, right = figure.subplots(1, 2, width_ratios=(2, 1))
+    for number, name in enumerate(names):
+        left.plot(times, phi[:, number], label=name)
+    left.set(xlabel="t", title=f"{_title(solution)}: temporal code Φ(t)")
+    left.legend(frameon=False, ncols=2)
+    right.bar(names, np.asarray(psi["alpha"]), color="tab:gray")
+    right.axhline(0, color="k", lw=0.5)
+    right.set(title="gates α")
+    return _save(figure, path)
+
+
+def _one_dimension(solution: Solution) -> Figure:
+    (space,) = solution.domain.space
+    name = solution.unknowns[0]
+    grid = solution.grid(**{space: 301, TIME: 201})
+    x, t, u = grid[space].values, grid[TIME].values, grid[name].values
+    known = _known(solution, {space: x, TIME: t})
+    figure = _figure(13, 7.5) if known is not None else _figure(9, 7)
+    rows = figure.add_gridspec(2, 1, height_ratios=(1.3, 1))
+    panels = [("prediction", u)] if known is None else [("reference", known), ("prediction", u)]
+    top = rows[0].subgridspec(1, len(panels) + (known is not None))
+    limit = np.abs(panels[0][1]).max() or 1.0
+    for number, (label, values) in enumerate(panels):
+        axes = figure.add_subplot(top[number])
+        image = axes.pcolormesh(
+            t, x, values, cmap=VALUE_COLOURS, vmin=-limit, vmax=limit, rasterized=True
+        )
+        axes.set(title=label, xlabel="t", ylabel=space)
+        figure.colorbar(image, ax=axes)
+    if known is not None:
+        axes = figure.add_subplot(top[len(panels)])
+        _error_image(figure, axes, t, x, np.abs(u - known))
+        axes.set(xlabel="t", ylabel=space)
+    times = np.linspace(t[0], t[-1], 4)
+    bottom = rows[1].subgridspec(1, len(times))
+    for number, time in enumerate(times):
+        axes = figure.add_subplot(bottom[number])
+        column = int(np.argmin(np.abs(t - time)))
+        if known is not None:
+            axes.plot(x, known[:, column], color="0.7", lw=4, label="reference")
+        axes.plot(x, u[:, column], "k--" if known is not None else "k", lw=1.2, label="prediction")
+        axes.set(title=f"t = {t[column]:.3g}", xlabel=space, ylim=(-1.15 * limit, 1.15 * limit))
+        if number == 0:
+            axes.legend(frameon=False, fontsize="small")
+    figure.suptitle(_headline(solution))
+    return figure
+
+
+def _several_dimensions(solution: Solution) -> Figure:
+    first, second, *rest = solution.domain.space
+    name = solution.unknowns[0]
+    middle = {axis: [sum(solution.domain.interval(axis)) / 2] for axis in rest}
+    times = np.linspace(*solution.domain.interval(TIME), 4)
+    axes_points = {a: np.linspace(*solution.domain.interval(a), 101) for a in (first, second)}
+    grid = solution.grid(**axes_points, **middle, t=times)
+    u = grid[name].values.reshape(101, 101, len(times))
+    known = _known(solution, {**axes_points, **middle, TIME: times})
+    labels = ["prediction"] if known is None else ["reference", "prediction", "|error|"]
+    figure = _figure(3.4 * len(times), 3.1 * len(labels))
+    panels = figure.subplots(len(labels), len(times), squeeze=False)
+    limit = np.abs(u if known is None else known).max() or 1.0
+    x, y = axes_points.values()
+    for row, label in enumerate(labels):
+        for column, time in enumerate(times):
+            panel = panels[row, column]
+            if known is not None and label == "|error|":
+                error = np.abs(u - known.reshape(u.shape))[..., column]
+                _error_image(figure, panel, x, y, error.T)
+            else:
+                values = u if known is None or label == "prediction" else known.reshape(u.shape)
+                image = panel.pcolormesh(
+                    x,
+                    y,
+                    values[..., column].T,
+                    cmap=VALUE_COLOURS,
+                    vmin=-limit,
+                    vmax=limit,
+                    rasterized=True,
+                )
+                figure.colorbar(image, ax=panel)
+                panel.set(title=f"{label}, t = {time:.3g}")
+            panel.set(xlabel=first, ylabel=second, aspect="equal")
+    figure.suptitle(_headline(solution))
+    return figure
+
+
+def _error_image(
+    figure: Figure, axes: Axes, x: np.ndarray, y: np.ndarray, error: np.ndarray
+) -> None:
+    top = max(float(error.max()), 10 * ERROR_FLOOR)
+    bottom = max(float(np.quantile(error, 0.05)), top * 1e-6, ERROR_FLOOR)
+    shown = np.maximum(error, bottom)
+    image = axes.pcolormesh(
+        x, y, shown, cmap=ERROR_COLOURS, norm=LogNorm(min(bottom, top / 10), top), rasterized=True
+    )
+    axes.set(title=f"|error|, at most {error.max():.1e}")
+    figure.colorbar(image, ax=axes)
+
+
+def _known(solution: Solution, axes: dict[str, np.ndarray | list[float]]) -> np.ndarray | None:
+    """The reference for the first unknown on a grid, or None."""
+    reference = solution.problem.reference() if solution.problem is not None else None
+    if reference is None:
+        return None
+    values = reference.on_grid(**{axis: np.asarray(points) for axis, points in axes.items()})
+    return values[..., 0] if values.ndim > len(axes) else values
+
+
+def _title(solution: Solution) -> str:
+    return solution.problem.name if solution.problem is not None else "solution"
+
+
+def _headline(solution: Solution) -> str:
+    error = solution.result.get("relative_l2")
+    stated = "" if error is None else f", relative L2 error {error:.2e}"
+    return f"{_title(solution)}: {solution.parameters} parameters{stated}"
+
+
+def _figure(width: float, height: float) -> Figure:
+    figure = Figure(figsize=(width, height), layout="constrained")
+    FigureCanvasAgg(figure)
+    return figure
+
+
+def _save(figure: Figure, path: str | Path) -> Path:
+    path = Path(path)
+    if path.suffix.lower() not in {".png", ".pdf", ".svg"}:
+        raise UserError(f"cannot draw {path}: expected a name that ends in .png, .pdf or .svg")
+    return write_whole(path, lambda temporary: figure.savefig(temporary, dpi=150))

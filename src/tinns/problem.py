@@ -1,0 +1,253 @@
+"""A problem: the equation on its box, the conditions, what is unknown and what is known of u."""
+
+import inspect
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, fields, replace
+from typing import Any, ClassVar, dataclass_transform
+
+import jax.numpy as jnp
+import numpy as np
+from jax import Array
+
+from tinns.domain import Box
+from tinns.errors import UserError, unknown_name
+from tinns.fields.jets import Jet
+from tinns.recipe import Recipe
+from tinns.reference import Reference
+from tinns.sampling import (
+    Boundary,
+    Initial,
+    Interior,
+    LowerFace,
+    Observations,
+    Points,
+    Region,
+    normal,
+)
+
+Evaluate = Callable[[Points], list[Jet]]
+Value = float | Callable[..., Any]
+
+
+@dataclass(frozen=True)
+class Unknown:
+    """A coefficient to be found: declare it in place of a number, with a starting value."""
+
+    initial: float
+
+
+@dataclass(frozen=True)
+class Condition:
+    """What must vanish on a region: `residual(problem, evaluate, point)`, one or several numbers.
+
+    `evaluate(point)` gives the jets of the unknowns, in the problem's order. The weight multiplies
+    the residual, so the loss carries its square.
+    """
+
+    name: str
+    region: Region
+    residual: Callable[["Problem", Evaluate, Points], Any]
+    weight: float = 1.0
+
+
+@dataclass_transform(frozen_default=True)
+class Problem:
+    """A time-dependent PDE. Subclass it with a `domain`, an `equation` and `conditions`.
+
+    Annotated attributes are coefficients, `D: float = 0.01`: `Problem(D=0.02)` changes one and
+    `Problem(D=Unknown(0.05))` makes it part of what is solved for. Arguments of `equation` that
+    are not axes of the domain are the unknown functions.
+    """
+
+    domain: ClassVar[Box]
+    recipes: ClassVar[Mapping[str, Recipe]] = {}
+
+    def __init_subclass__(cls) -> None:
+        dataclass(frozen=True, eq=False)(cls)
+
+    @property
+    def name(self) -> str:
+        """The class name in lower case with dashes: AllenCahn -> allen-cahn."""
+        return re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "-", type(self).__name__).lower()
+
+    def equation(self, *jets_and_coordinates: Any) -> Any:
+        raise UserError(f"{type(self).__name__} has no equation: define equation(self, u, x, t)")
+
+    def conditions(self) -> list[Condition]:
+        raise UserError(
+            f"{type(self).__name__} has no conditions: define conditions(self) returning a list "
+            "such as [initial(0.0), dirichlet(0.0)]"
+        )
+
+    def reference(self) -> Reference | None:
+        """What is known of the solution, to state errors against; None if nothing is."""
+        return None
+
+    def test_grid(self) -> dict[str, np.ndarray]:
+        """The tensor grid on which errors are stated."""
+        per_axis = {1: 201, 2: 51, 3: 21}[len(self.domain.space)]
+        return {
+            axis: np.linspace(*self.domain.interval(axis), per_axis) for axis in self.domain.axes
+        }
+
+    @property
+    def unknowns(self) -> tuple[str, ...]:
+        """Names of the unknown functions, as the equation's arguments give them."""
+        names = tuple(inspect.signature(self.equation).parameters)
+        found = tuple(name for name in names if name not in self.domain.axes)
+        if not found or names != (*found, *self.domain.axes):
+            raise UserError(
+                f"{type(self).__name__}.equation takes ({', '.join(names)}); expected the unknowns "
+                f"and then all axes of the domain, as in (u, {', '.join(self.domain.axes)})"
+            )
+        return found
+
+    @property
+    def coefficients(self) -> dict[str, Any]:
+        """The declared coefficients and their values."""
+        return {field.name: getattr(self, field.name) for field in fields(self)}  # pyright: ignore[reportArgumentType]
+
+    @property
+    def sought(self) -> dict[str, float]:
+        """The coefficients to be found, with their starting values."""
+        return {n: c.initial for n, c in self.coefficients.items() if isinstance(c, Unknown)}
+
+    def with_coefficients(self, values: Mapping[str, Any]) -> "Problem":
+        return replace(self, **values) if values else self  # pyright: ignore[reportType]
+
+    def recipe(self, name: str) -> Recipe:
+        if name not in self.recipes:
+            raise unknown_name(f"recipe for {self.name}", name, self.recipes)
+        return self.recipes[name]
+
+    def all_conditions(self) -> list[Condition]:
+        """The equation on the interior, then the conditions."""
+        declared = list(self.conditions())
+        for condition in declared:
+            if not isinstance(condition, Condition):
+                raise UserError(
+                    f"{type(self).__name__}.conditions returned {condition!r}; expected "
+                    "initial(...), dirichlet(...), neumann(...), periodic(...), observed(...)"
+                )
+        return [Condition("equation", Interior(), _equation_residual), *declared]
+
+
+def initial(value: Value, of: str | None = None, weight: float = 1.0) -> Condition:
+    """u = value at the initial time. `value` is a number or a function of coordinates by name."""
+    return _prescribed("initial", Initial(), value, of, weight, lambda u, _: u.value)
+
+
+def initial_velocity(value: Value, of: str | None = None, weight: float = 1.0) -> Condition:
+    """u_t = value at the initial time."""
+    return _prescribed("initial_velocity", Initial(), value, of, weight, lambda u, _: u.t)
+
+
+def dirichlet(
+    value: Value, on: str | tuple[str, ...] = (), of: str | None = None, weight: float = 1.0
+) -> Condition:
+    """u = value on the boundary, or on the faces named in `on`, such as "x-" or ("x-", "y+")."""
+    return _prescribed("boundary", Boundary(_names(on)), value, of, weight, lambda u, _: u.value)
+
+
+def neumann(
+    value: Value, on: str | tuple[str, ...] = (), of: str | None = None, weight: float = 1.0
+) -> Condition:
+    """∂u/∂n = value on the boundary, or on the faces named in `on`; n points outwards."""
+
+    def outward(u: Jet, point: Points) -> Array:
+        axes = [name.removeprefix("normal_") for name in point if name.startswith("normal_")]
+        return sum((point[normal(axis)] * getattr(u, axis) for axis in axes), start=jnp.zeros(()))
+
+    return _prescribed("neumann", Boundary(_names(on)), value, of, weight, outward)
+
+
+def periodic(axis: str, derivatives: int = 1, weight: float = 1.0) -> Condition:
+    """u and its first `derivatives` along `axis` agree at both ends, in the least-squares sense.
+
+    `Box(..., periodic=axis)` builds the same into the network exactly, and is to be preferred.
+    """
+
+    def residual(problem: Problem, evaluate: Evaluate, point: Points) -> list[Array]:
+        lower = evaluate(point)
+        upper = evaluate(point | {axis: jnp.asarray(problem.domain.interval(axis)[1])})
+        rows = []
+        for u, v in zip(lower, upper, strict=True):
+            rows.append(u.value - v.value)
+            rows += [getattr(u, axis * n) - getattr(v, axis * n) for n in range(1, derivatives + 1)]
+        return rows
+
+    return Condition("periodic", LowerFace(axis), residual, weight)
+
+
+def observed(weight: float = 1.0, **columns: Any) -> Condition:
+    """Given values at given points: `observed(x=xs, t=ts, u=values)`, one column each."""
+    arrays = {name: np.asarray(column, dtype=float) for name, column in columns.items()}
+    lengths = {name: array.shape for name, array in arrays.items()}
+    if not arrays or any(len(s) != 1 for s in lengths.values()) or len(set(lengths.values())) != 1:
+        raise UserError(f"observed: expected columns of one length, got shapes {lengths}")
+    for name, array in arrays.items():
+        if not np.isfinite(array).all():
+            row = int(np.flatnonzero(~np.isfinite(array))[0])
+            raise UserError(f"observed: column {name} holds {array[row]} in row {row}; remove it")
+
+    def residual(problem: Problem, evaluate: Evaluate, point: Points) -> list[Array]:
+        missing = [axis for axis in problem.domain.axes if axis not in arrays]
+        seen = [name for name in arrays if name in problem.unknowns]
+        strange = set(arrays) - set(problem.domain.axes) - set(seen)
+        if missing or strange or not seen:
+            raise UserError(
+                f"observed: got columns {', '.join(arrays)}; expected "
+                f"{', '.join(problem.domain.axes)} and at least one of {', '.join(problem.unknowns)}"
+            )
+        jets = dict(zip(problem.unknowns, evaluate(point), strict=True))
+        return [jets[name].value - point[name] for name in seen]
+
+    return Condition("observed", Observations(arrays), residual, weight)
+
+
+def _equation_residual(problem: Problem, evaluate: Evaluate, point: Points) -> Any:
+    return problem.equation(*evaluate(point), *(point[axis] for axis in problem.domain.axes))
+
+
+def _prescribed(
+    name: str,
+    region: Region,
+    value: Value,
+    of: str | None,
+    weight: float,
+    observe: Callable[[Jet, Points], Array],
+) -> Condition:
+    """observe(u) = value for one unknown or for all of them."""
+
+    def residual(problem: Problem, evaluate: Evaluate, point: Points) -> list[Array]:
+        if of is not None and of not in problem.unknowns:
+            raise unknown_name("unknown function", of, problem.unknowns)
+        jets = evaluate(point)
+        chosen = jets if of is None else [jets[problem.unknowns.index(of)]]
+        targets = _values(name, value, problem.domain, point, len(chosen))
+        return [observe(u, point) - target for u, target in zip(chosen, targets, strict=True)]
+
+    return Condition(name, region, residual, weight)
+
+
+def _values(name: str, value: Value, domain: Box, point: Points, count: int) -> list[Any]:
+    """The prescribed values at a point, one per unknown that the condition speaks of."""
+    if callable(value):
+        wanted = tuple(inspect.signature(value).parameters)
+        for axis in wanted:
+            if axis not in domain.axes:
+                raise UserError(
+                    f"{name}: the given function takes '{axis}', which is not an axis of the "
+                    f"domain ({', '.join(domain.axes)})"
+                )
+        value = value(**{axis: point[axis] for axis in wanted})
+    several = isinstance(value, tuple | list)
+    values = list(value) if several else [value] * count
+    if len(values) != count:
+        raise UserError(f"{name}: got {len(values)} values for {count} unknown functions")
+    return values
+
+
+def _names(on: str | tuple[str, ...]) -> tuple[str, ...]:
+    return (on,) if isinstance(on, str) else tuple(on)

@@ -1,0 +1,63 @@
+"""Recipes: the settings of a method on a problem, as data."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from dataclasses import field as dataclass_field
+from typing import Any, Literal
+
+from tinns.errors import UserError
+from tinns.fields import Field, TimeInduced
+from tinns.least_squares import LevenbergMarquardt
+from tinns.optimizers import Step
+from tinns.sampling import Counts, Sampler, Uniform
+
+Precision = Literal["float64", "float32"]
+
+
+@dataclass(frozen=True)
+class Redraw:
+    """Redraw all training points whenever validation exceeds `ratio` times training."""
+
+    ratio: float = 5.0
+
+
+@dataclass(frozen=True)
+class Stop:
+    """When to stop: whichever comes first; None means never for that reason.
+
+    Stagnation: the best loss of the last `patience` iterations is no better than 99 % of the best
+    before them.
+    """
+
+    iterations: int | None = None
+    seconds: float | None = None
+    target_loss: float | None = None
+    patience: int | None = None
+
+    def __post_init__(self) -> None:
+        for name, limit in vars(self).items():
+            if limit is not None and not limit > 0:
+                raise UserError(f"{name}: expected a positive number, got {limit}")
+        if self.iterations is None and self.seconds is None:
+            raise UserError("a run needs an end: give iterations or seconds")
+
+
+@dataclass(frozen=True)
+class Recipe:
+    """Everything that decides a run but the problem and the seed."""
+
+    field: Field = TimeInduced()
+    optimizer: Step = LevenbergMarquardt()
+    points: Counts = Counts(2500, 250, 100)
+    validation: Counts = Counts(1250, 125, 50)
+    sampler: Sampler = Uniform()
+    redraw: Redraw | None = Redraw()
+    weights: Mapping[str, float] = dataclass_field(default_factory=dict)
+    stop: Stop = Stop(iterations=500, seconds=100.0)
+    precision: Precision = "float64"
+    chunk: int = 16384  # data whose Jacobian is held at once
+    keep: Literal["best", "last"] = "best"  # which ψ is the result: lowest validation loss, or last
+
+    def but(self, **changes: Any) -> "Recipe":
+        """The same recipe with some settings changed."""
+        return replace(self, **changes)

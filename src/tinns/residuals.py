@@ -1,0 +1,133 @@
+"""Conditions, points and a field become the weighted rows of one least-squares problem."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+from jax import Array
+
+from tinns.errors import UserError, unknown_name
+from tinns.fields.field import Field
+from tinns.fields.jets import Jet, Recorder, jets_of
+from tinns.fields.series import MultiIndex
+from tinns.least_squares.rows import Block
+from tinns.problem import Condition, Evaluate, Problem
+from tinns.sampling import Counts, Points, Region, Sampler
+
+Psi = dict[str, Any]
+
+
+@dataclass(frozen=True)
+class System:
+    """A problem represented by a field: all conditions as blocks of rows, one block per region."""
+
+    problem: Problem
+    field: Field
+    regions: tuple[Region, ...]
+    blocks: tuple[Block, ...]
+
+    def init(self, key: Array) -> Psi:
+        """The first ψ: the field's parameters and the coefficients that are sought."""
+        problem = self.problem
+        return {
+            "field": self.field.init(key, problem.domain, len(problem.unknowns)),
+            "coefficients": {n: jnp.asarray(c, float) for n, c in problem.sought.items()},
+        }
+
+    def draw(self, key: Array, counts: Counts, sampler: Sampler) -> tuple[Points, ...]:
+        """Points for every block."""
+        return tuple(
+            region.draw(jax.random.fold_in(key, number), self.problem.domain, counts, sampler)
+            for number, region in enumerate(self.regions)
+        )
+
+    @property
+    def row_names(self) -> tuple[str, ...]:
+        """A name for every kind of row, `equation`, `initial`, ..., in the order of the blocks."""
+        return tuple(name for block in self.blocks for name in block.row_names)
+
+
+def assemble(problem: Problem, field: Field, weights: Mapping[str, float] | None = None) -> System:
+    """Group the conditions by region and trace which derivatives each region needs."""
+    conditions = _reweighted(problem.all_conditions(), weights or {})
+    regions: dict[Region, list[Condition]] = {}
+    for condition in conditions:
+        regions.setdefault(condition.region, []).append(condition)
+    blocks = tuple(_block(problem, field, region, group) for region, group in regions.items())
+    return System(problem, field, tuple(regions), blocks)
+
+
+def evaluate_at(problem: Problem, field: Field, psi: Psi, indices: set[MultiIndex]) -> Evaluate:
+    """point -> the jets of all unknowns, with the derivatives in `indices`."""
+    domain, unknowns = problem.domain, problem.unknowns
+
+    def evaluate(point: Points) -> list[Jet]:
+        coordinates = {axis: point[axis] for axis in domain.axes}
+        values = field.derivatives(psi["field"], domain, len(unknowns), coordinates, indices)
+        return jets_of(values, domain, unknowns)
+
+    return evaluate
+
+
+def _reweighted(conditions: list[Condition], weights: Mapping[str, float]) -> list[Condition]:
+    known = {condition.name for condition in conditions}
+    for name, weight in weights.items():
+        if name not in known:
+            raise unknown_name("condition to weight", name, known)
+        if not weight >= 0:
+            raise UserError(f"weight of {name}: expected a number >= 0, got {weight}")
+    return [
+        Condition(c.name, c.region, c.residual, weights.get(c.name, c.weight)) for c in conditions
+    ]
+
+
+def _block(problem: Problem, field: Field, region: Region, group: list[Condition]) -> Block:
+    indices, counts = _trace(problem, region, group)
+    weights = [c.weight for c, count in zip(group, counts, strict=True) for _ in range(count)]
+    names = [
+        c.name if count == 1 else f"{c.name}_{number + 1}"
+        for c, count in zip(group, counts, strict=True)
+        for number in range(count)
+    ]
+
+    def rows(psi: Psi, point: Points) -> Array:
+        posed = problem.with_coefficients(psi["coefficients"])
+        evaluate = evaluate_at(problem, field, psi, indices)
+        values = [v for c in group for v in _as_list(c.residual(posed, evaluate, point))]
+        return jnp.stack([jnp.asarray(v) for v in values]) * jnp.asarray(weights, float)
+
+    return Block(region.name, tuple(names), rows)
+
+
+def _trace(
+    problem: Problem, region: Region, group: list[Condition]
+) -> tuple[set[MultiIndex], list[int]]:
+    """Run each residual once on recording jets: the derivatives used, the rows each gives."""
+    recorder = Recorder(problem.domain, problem.unknowns)
+    posed = problem.with_coefficients({name: jnp.zeros(()) for name in problem.sought})
+    example = region.draw(jax.random.key(0), problem.domain, Counts(2, 2, 2), _first_corner)
+    point = {name: column[0] for name, column in example.items()}
+    counts = []
+    for condition in group:
+        shapes = jax.eval_shape(
+            lambda p, c=condition: _as_list(c.residual(posed, lambda _: recorder.jets(), p)), point
+        )
+        for shape in shapes:
+            if shape.shape != ():
+                raise UserError(
+                    f"{problem.name}: a residual of '{condition.name}' has shape {shape.shape}; "
+                    "expected one number per residual at one point"
+                )
+        counts.append(len(shapes))
+    return recorder.indices, counts
+
+
+def _first_corner(key: Array, count: int, dimension: int) -> Array:
+    return jnp.zeros((count, dimension))
+
+
+def _as_list(residual: Any) -> list[Any]:
+    values = residual if isinstance(residual, tuple | list) else [residual]
+    return [v.value if isinstance(v, Jet) else jnp.asarray(v) for v in values]

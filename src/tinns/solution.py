@@ -1,0 +1,193 @@
+"""A solution: u(x, t) as a function, with its derivatives, its error and its history."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from tinns.domain import TIME, Box
+from tinns.errors import UserError, unknown_name
+from tinns.fields import Field
+from tinns.fields.jets import multi_index
+from tinns.fields.series import MultiIndex
+from tinns.problem import Problem
+from tinns.reference import Reference
+from tinns.training import History
+
+if TYPE_CHECKING:
+    import xarray
+
+EVALUATION_CHUNK = 65536  # points evaluated at once
+
+
+@dataclass(frozen=True)
+class Solution:
+    """u(x, t), mesh-free. Coordinates are given by name and broadcast against each other.
+
+    With one unknown a call gives an array; with several, a dict of arrays by their names.
+    """
+
+    domain: Box
+    unknowns: tuple[str, ...]
+    field: Field
+    psi: dict[str, Any]
+    precision: str = "float64"
+    problem: Problem | None = None
+    history: History = field(default_factory=History)
+    result: Mapping[str, Any] = field(default_factory=dict)
+
+    def __call__(self, extrapolate: bool = False, **coordinates: Any) -> Any:
+        """u at the given coordinates; outside the domain only with `extrapolate=True`."""
+        zero = (0,) * len(self.domain.axes)
+        values = self._evaluate(zero, coordinates, extrapolate)
+        named = {name: values[..., n] for n, name in enumerate(self.unknowns)}
+        return named if len(named) > 1 else named[self.unknowns[0]]
+
+    def derivative(self, name: str, extrapolate: bool = False, **coordinates: Any) -> np.ndarray:
+        """A derivative such as "u_x" or "u_xxt", exact up to round-off."""
+        unknown, _, letters = name.partition("_")
+        if unknown not in self.unknowns:
+            raise unknown_name("function in derivative", unknown, self.unknowns)
+        index = multi_index(letters, self.domain, unknown)
+        values = self._evaluate(index, coordinates, extrapolate)
+        return values[..., self.unknowns.index(unknown)]
+
+    def grid(self, **axes: Any) -> "xarray.Dataset":
+        """u on a tensor grid: a number of points per axis, or the points themselves."""
+        import xarray
+
+        points = {axis: self._axis_points(axis, axes.pop(axis, None)) for axis in self.domain.axes}
+        if axes:
+            raise unknown_name("axis", next(iter(axes)), self.domain.axes)
+        mesh = np.meshgrid(*points.values(), indexing="ij", sparse=True)
+        values = self(**dict(zip(points, mesh, strict=True)))
+        named = values if isinstance(values, dict) else {self.unknowns[0]: values}
+        return xarray.Dataset(
+            {name: (tuple(points), array) for name, array in named.items()}, coords=points
+        )
+
+    @property
+    def coefficients(self) -> dict[str, float]:
+        """The values found for the coefficients that were sought."""
+        return {name: float(value) for name, value in self.psi["coefficients"].items()}
+
+    @property
+    def parameters(self) -> int:
+        """How many numbers were fitted."""
+        return sum(np.size(leaf) for leaf in jax.tree.leaves(self.psi))
+
+    def relative_l2(self, **axes: Any) -> float:
+        """‖u - u*‖ / ‖u*‖ over the problem's test grid, or over the grid of the given axes."""
+        difference, known = self._compared(axes)
+        return float(np.linalg.norm(difference) / np.linalg.norm(known))
+
+    def relative_l2_over_time(self, **axes: Any) -> "xarray.DataArray":
+        """‖u(·, t) - u*(·, t)‖ / ‖u*(·, t)‖ for each time of the grid."""
+        import xarray
+
+        difference, known = self._compared(axes)
+        space = tuple(n for n, axis in enumerate(self.domain.axes) if axis != TIME)
+        over = (*space, *range(len(self.domain.axes), known.ndim))
+        ratio = np.sqrt((difference**2).sum(axis=over) / (known**2).sum(axis=over))
+        times = self._test_axes(axes)[TIME]
+        return xarray.DataArray(ratio, coords={TIME: times}, dims=(TIME,))
+
+    def save(self, path: str | Path) -> Path:
+        """Write parameters and architecture as safetensors; `tinns.load` reads them back."""
+        from tinns.storage import save
+
+        return save(self, path)
+
+    def plot(self, path: str | Path) -> Path:
+        """A picture of the solution (with the reference and the error where one is known)."""
+        from tinns.plots import plot_solution
+
+        return plot_solution(self, path)
+
+    def known(self) -> Reference:
+        """The problem's reference; an error if there is none."""
+        reference = self.problem.reference() if self.problem is not None else None
+        if reference is None:
+            raise UserError(
+                "no reference is known for this solution: give the problem a reference(self), "
+                "or load the solution with tinns.load(path, problem=...)"
+            )
+        return reference
+
+    def _compared(self, axes: Mapping[str, Any]) -> tuple[np.ndarray, np.ndarray]:
+        points = self._test_axes(axes)
+        known = self.known().on_grid(**points)
+        dataset = self.grid(**points)
+        several = known.ndim > len(points)
+        values = np.stack([dataset[n].values for n in self.unknowns], axis=-1)
+        return (values if several else values[..., 0]) - known, known
+
+    def _test_axes(self, axes: Mapping[str, Any]) -> dict[str, np.ndarray]:
+        standard = self.problem.test_grid() if self.problem is not None else {}
+        return {a: self._axis_points(a, axes.get(a, standard.get(a))) for a in self.domain.axes}
+
+    def _axis_points(self, axis: str, given: Any) -> np.ndarray:
+        lower, upper = self.domain.interval(axis)
+        if given is None:
+            given = 101
+        if isinstance(given, int | np.integer):
+            if given < 1:
+                raise UserError(f"axis {axis}: expected at least 1 point, got {given}")
+            return np.linspace(lower, upper, int(given))
+        return np.atleast_1d(np.asarray(given, dtype=float))
+
+    def _evaluate(
+        self, index: MultiIndex, coordinates: Mapping[str, Any], extrapolate: bool
+    ) -> np.ndarray:
+        """∂^index of all unknowns, shape (broadcast shape, number of unknowns)."""
+        checked = _checked(self.domain, coordinates, extrapolate)
+        arrays = np.broadcast_arrays(*(checked[axis] for axis in self.domain.axes))
+        shape, columns = arrays[0].shape, [a.reshape(-1) for a in arrays]
+        outputs, pieces = len(self.unknowns), []
+        with jax.enable_x64(self.precision == "float64"):
+            for first in range(0, max(columns[0].size, 1), EVALUATION_CHUNK):
+                piece = [jnp.asarray(c[first : first + EVALUATION_CHUNK]) for c in columns]
+                point = dict(zip(self.domain.axes, piece, strict=True))
+                values = _derivative(
+                    self.field, self.domain, outputs, index, self.psi["field"], point
+                )
+                pieces.append(np.asarray(values, dtype=float))
+        return np.concatenate(pieces).reshape(*shape, outputs)
+
+
+@partial(jax.jit, static_argnums=(0, 1, 2, 3))
+def _derivative(field: Field, domain: Box, outputs: int, index: MultiIndex, psi: Any, points: Any):
+    return jax.vmap(lambda p: field.derivatives(psi, domain, outputs, p, [index])[index])(points)
+
+
+def _checked(
+    domain: Box, coordinates: Mapping[str, Any], extrapolate: bool
+) -> dict[str, np.ndarray]:
+    """Coordinates as arrays; all axes given, none strange, all inside the box."""
+    for name in coordinates:
+        if name not in domain.axes:
+            raise unknown_name("coordinate", name, domain.axes)
+    missing = [axis for axis in domain.axes if axis not in coordinates]
+    if missing:
+        raise UserError(f"coordinate {missing[0]} is missing: give all of {', '.join(domain.axes)}")
+    arrays = {}
+    for axis in domain.axes:
+        try:
+            array = np.asarray(coordinates[axis], dtype=float)
+        except (TypeError, ValueError):
+            raise UserError(f"{axis}: expected numbers, got {coordinates[axis]!r}") from None
+        lower, upper = domain.interval(axis)
+        slack = 1e-9 * (upper - lower)
+        outside = ~((array >= lower - slack) & (array <= upper + slack))
+        if not extrapolate and axis not in domain.periodic and outside.any():
+            raise UserError(
+                f"{axis} = {array[outside].flat[0]:g} is outside the domain "
+                f"[{lower:g}, {upper:g}]; pass extrapolate=True to evaluate there all the same"
+            )
+        arrays[axis] = array
+    return arrays

@@ -1,0 +1,162 @@
+"""`solve`: from a problem to a solution in one call."""
+
+import dataclasses
+import platform
+import time
+from collections.abc import Callable
+from importlib.metadata import version
+from typing import Any
+
+import jax
+import numpy as np
+
+from tinns.methods import apply_method
+from tinns.problem import Problem
+from tinns.problems import problem_named
+from tinns.recipe import Recipe
+from tinns.residuals import Psi, assemble
+from tinns.solution import Solution
+from tinns.training import Trained, train
+from tinns.training.progress import watching
+
+DEFAULT_RECIPE = "fast"
+MONITOR_POINTS = 5000  # about how many points the error shown during a run is measured on
+
+
+def solve(
+    problem: str | Problem,
+    recipe: str | Recipe | None = None,
+    method: str = "tinn",
+    seed: int = 0,
+    iterations: int | None = None,
+    seconds: float | None = None,
+    target_loss: float | None = None,
+    progress: bool = True,
+) -> Solution:
+    """Solve a problem (by name, or one of your own) and return u(x, t).
+
+    The recipe gives all settings; `iterations`, `seconds` and `target_loss` replace its limits.
+    """
+    posed = problem_named(problem) if isinstance(problem, str) else problem
+    name, chosen = _chosen_recipe(posed, recipe)
+    chosen = _limited(apply_method(method, chosen), iterations, seconds, target_loss)
+    with jax.enable_x64(chosen.precision == "float64"):
+        system = assemble(posed, chosen.field, chosen.weights)
+        with watching(chosen.stop, progress) as watcher:
+            watcher.says("preparing the reference")
+            measure = _monitor(posed, chosen)
+            trained = train(system, chosen, seed, measure, watcher)
+    solution = Solution(
+        posed.domain,
+        posed.unknowns,
+        chosen.field,
+        jax.tree.map(np.asarray, trained.psi),
+        chosen.precision,
+        posed,
+        trained.history,
+    )
+    result = _result(solution, trained, name, method, seed, chosen)
+    return dataclasses.replace(solution, result=result)
+
+
+def _chosen_recipe(problem: Problem, recipe: str | Recipe | None) -> tuple[str, Recipe]:
+    if isinstance(recipe, Recipe):
+        return "custom", recipe
+    if recipe is None and DEFAULT_RECIPE not in problem.recipes:
+        return "default", Recipe()
+    name = recipe or DEFAULT_RECIPE
+    return name, problem.recipe(name)
+
+
+def _limited(
+    recipe: Recipe, iterations: int | None, seconds: float | None, target_loss: float | None
+) -> Recipe:
+    """A given limit takes the place of the recipe's iterations and seconds, both of them."""
+    stop = recipe.stop
+    if iterations is not None or seconds is not None:
+        stop = dataclasses.replace(stop, iterations=iterations, seconds=seconds)
+    if target_loss is not None:
+        stop = dataclasses.replace(stop, target_loss=target_loss)
+    return recipe.but(stop=stop)
+
+
+def _monitor(problem: Problem, recipe: Recipe) -> Callable[[Psi], float] | None:
+    """The error on a thinned test grid, for look-ups during training."""
+    reference = problem.reference()
+    if reference is None:
+        return None
+    grid = problem.test_grid()
+    size = np.prod([len(points) for points in grid.values()])
+    stride = max(1, round((size / MONITOR_POINTS) ** (1 / len(grid))))
+    thinned = {axis: points[::stride] for axis, points in grid.items()}
+    known = reference.on_grid(**thinned)
+    mesh = np.meshgrid(*thinned.values(), indexing="ij")
+    points = dict(zip(thinned, (m.reshape(-1) for m in mesh), strict=True))
+    values = known.reshape(points[problem.domain.axes[0]].size, -1)
+    zero, outputs, domain = (0,) * len(grid), len(problem.unknowns), problem.domain
+
+    @jax.jit
+    def measure(psi: Psi) -> Any:
+        def at(point: Any) -> Any:
+            return recipe.field.derivatives(psi["field"], domain, outputs, point, [zero])[zero]
+
+        difference = jax.vmap(at)(points)[:, : values.shape[1]] - values
+        return jax.numpy.linalg.norm(difference) / np.linalg.norm(values)
+
+    return measure
+
+
+def _result(
+    solution: Solution, trained: Trained, recipe_name: str, method: str, seed: int, recipe: Recipe
+) -> dict[str, Any]:
+    """What is worth recording of a run, as plain data."""
+    problem = solution.problem
+    assert problem is not None
+    has_reference = problem.reference() is not None
+    counts = {
+        n: int(trained.history[n][-1])
+        for n in ("redraws", "failures", "rejected", "accelerated")
+        if n in trained.history
+    }
+    return {
+        "problem": problem.name,
+        "method": method,
+        "recipe": recipe_name,
+        "seed": seed,
+        "parameters": solution.parameters,
+        "iterations": trained.iterations,
+        "seconds": trained.seconds,
+        "compile_seconds": trained.compile_seconds,
+        "relative_l2": solution.relative_l2() if has_reference else None,
+        "loss": trained.loss,
+        "validation_loss": trained.validation_loss,
+        "stop_reason": trained.stop_reason,
+        "coefficients": solution.coefficients,
+        "precision": recipe.precision,
+        "settings": settings_of(recipe),
+        **counts,
+        "device": device_name(),
+        "versions": {
+            "python": platform.python_version(),
+            **{name: version(name) for name in ("jax", "jaxlib", "numpy", "optax")},
+            "tinns": version("tinns"),
+        },
+        "finished": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()),
+    }
+
+
+def settings_of(value: Any) -> Any:
+    """A recipe, or any part of one, as plain data for a record."""
+    if dataclasses.is_dataclass(value) and not isinstance(value, type):
+        inner = {f.name: settings_of(getattr(value, f.name)) for f in dataclasses.fields(value)}
+        return {"class": type(value).__name__, **inner}
+    if isinstance(value, tuple | list):
+        return [settings_of(v) for v in value]
+    return dict(value) if isinstance(value, dict) else value
+
+
+def device_name() -> str:
+    device = jax.devices()[0]
+    if device.platform == "cpu":
+        return f"CPU ({platform.machine()})"
+    return device.device_kind

@@ -1,0 +1,156 @@
+"""Solutions on disk: safetensors with the architecture in the header, nothing executable."""
+
+import dataclasses
+import json
+import os
+import tempfile
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import jax
+import numpy as np
+from safetensors import SafetensorError, safe_open
+from safetensors.numpy import save as to_bytes
+
+from tinns import fields
+from tinns.domain import Box
+from tinns.errors import UserError
+from tinns.problem import Problem
+from tinns.problems import PROBLEMS
+from tinns.solution import Solution
+from tinns.training import History
+
+FORMAT = "tinns-solution-1"
+
+# Only these descriptions are ever built from a file.
+_DESCRIPTIONS: dict[str, type] = {
+    cls.__name__: cls
+    for cls in (
+        fields.MLP,
+        fields.Hypernetwork,
+        fields.Layerwise,
+        fields.Linear,
+        fields.OneNeuron,
+        fields.SpaceTime,
+        fields.TimeInduced,
+    )
+}
+
+
+def save(solution: Solution, path: str | Path) -> Path:
+    """Write a solution file: complete, or not at all."""
+    leaves = jax.tree.leaves(solution.psi)
+    tensors = {f"psi.{number}": np.asarray(leaf) for number, leaf in enumerate(leaves)}
+    tensors |= {
+        f"history.{name}": np.asarray(column, dtype=float)
+        for name, column in solution.history.columns.items()
+    }
+    problem = solution.problem
+    header = {
+        "domain": {"bounds": solution.domain.bounds, "periodic": solution.domain.periodic},
+        "unknowns": solution.unknowns,
+        "field": describe(solution.field),
+        "precision": solution.precision,
+        "sought": list(solution.psi["coefficients"]),
+        "problem": problem.name if problem is not None else None,
+        "coefficients": _plain_coefficients(problem),
+        "result": dict(solution.result),
+    }
+    payload = to_bytes(tensors, metadata={"format": FORMAT, "tinns": json.dumps(header)})
+    return write_whole(path, lambda temporary: temporary.write_bytes(payload))
+
+
+def load(path: str | Path, problem: Problem | None = None) -> Solution:
+    """Read a solution file. A problem of your own must be given for its reference to be known."""
+    path = Path(path)
+    if not path.is_file():
+        raise UserError(f"no solution file at {path}")
+    try:
+        with safe_open(path, framework="numpy") as file:
+            metadata = file.metadata() or {}
+            tensors = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
+    except (SafetensorError, OSError) as error:
+        raise UserError(f"{path} is not a readable solution file ({error})") from None
+    if metadata.get("format") != FORMAT:
+        raise UserError(f"{path} is a safetensors file, but not a solution written by tinns")
+    try:
+        return _rebuild(json.loads(metadata["tinns"]), tensors, problem)
+    except (KeyError, TypeError, ValueError, IndexError) as error:
+        raise UserError(f"{path} is damaged or of another version ({error})") from None
+
+
+def _rebuild(
+    header: dict[str, Any], tensors: dict[str, np.ndarray], problem: Problem | None
+) -> Solution:
+    bounds = {name: tuple(interval) for name, interval in header["domain"]["bounds"]}
+    domain = Box(periodic=tuple(header["domain"]["periodic"]), **bounds)
+    field = revive(header["field"])
+    unknowns = tuple(header["unknowns"])
+    precision = header["precision"]
+    with jax.enable_x64(precision == "float64"):
+        shapes = jax.eval_shape(lambda: field.init(jax.random.key(0), domain, len(unknowns)))
+    template = {"field": shapes, "coefficients": {name: np.zeros(()) for name in header["sought"]}}
+    wanted, tree = jax.tree.flatten(template)
+    leaves = [tensors[f"psi.{number}"] for number in range(len(wanted))]
+    for number, (leaf, shape) in enumerate(zip(leaves, wanted, strict=True)):
+        if leaf.shape != shape.shape:
+            raise ValueError(f"tensor {number} has shape {leaf.shape}, expected {shape.shape}")
+    columns = {
+        n.removeprefix("history."): t for n, t in tensors.items() if n.startswith("history.")
+    }
+    if problem is None and header["problem"] in PROBLEMS:
+        problem = PROBLEMS[header["problem"]](**header["coefficients"])
+    return Solution(
+        domain,
+        unknowns,
+        field,
+        jax.tree.unflatten(tree, leaves),
+        precision,
+        problem,
+        History(columns),
+        header["result"],
+    )
+
+
+def describe(value: Any) -> Any:
+    """A frozen dataclass as plain data: its class name and its fields."""
+    if dataclasses.is_dataclass(value) and not isinstance(value, type):
+        if type(value).__name__ not in _DESCRIPTIONS:
+            raise UserError(f"a {type(value).__name__} cannot be written to a solution file")
+        values = {f.name: describe(getattr(value, f.name)) for f in dataclasses.fields(value)}
+        return {"class": type(value).__name__, **values}
+    return list(value) if isinstance(value, tuple) else value
+
+
+def revive(data: Any) -> Any:
+    """The inverse of `describe`."""
+    if isinstance(data, dict):
+        settings = {name: revive(value) for name, value in data.items() if name != "class"}
+        return _DESCRIPTIONS[data["class"]](**settings)
+    return tuple(data) if isinstance(data, list) else data
+
+
+def _plain_coefficients(problem: Problem | None) -> dict[str, float]:
+    if problem is None:
+        return {}
+    return {n: c for n, c in problem.coefficients.items() if isinstance(c, int | float)}
+
+
+def write_whole(path: str | Path, write: Callable[[Path], Any]) -> Path:
+    """Let `write` fill a temporary file beside `path`, then put it in place in one move."""
+    path = Path(path)
+    try:
+        handle, name = tempfile.mkstemp(dir=path.parent, prefix=".", suffix=path.suffix)
+    except OSError as error:
+        raise UserError(f"cannot write {path}: {error.strerror or error}") from None
+    os.close(handle)
+    temporary = Path(name)
+    try:
+        write(temporary)
+        temporary.chmod(0o644)
+        temporary.replace(path)
+    except BaseException:
+        temporary.unlink(missing_ok=True)
+        raise
+    return path

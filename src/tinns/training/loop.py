@@ -1,0 +1,181 @@
+"""The one training loop: an optimiser's step, many times inside one compiled call, then a look.
+
+Inside the compiled call: step, validation, redrawing of points. Outside, at look-ups about twice a
+second: progress, measured error, reasons to stop. The loop returns data and never draws.
+"""
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jax import Array
+
+from tinns.least_squares import rows
+from tinns.recipe import Recipe
+from tinns.residuals import Psi, System
+from tinns.sampling import Points
+from tinns.training.history import History
+from tinns.training.progress import Silent, Snapshot, Watcher
+from tinns.training.stopping import Interruption, stop_reason
+
+CAPACITY = 512  # most iterations in one compiled call
+LOOK_UP_SECONDS = 0.5
+
+
+class Carry(NamedTuple):
+    """All that one iteration hands to the next."""
+
+    psi: Psi
+    state: Any
+    points: tuple[Points, ...]
+    key: Array
+    redraws: Array
+
+
+@dataclass(frozen=True)
+class Trained:
+    """The outcome of a run."""
+
+    psi: Psi
+    loss: float
+    validation_loss: float
+    iterations: int
+    seconds: float
+    compile_seconds: float
+    stop_reason: str
+    history: History
+
+
+def train(
+    system: System,
+    recipe: Recipe,
+    seed: int,
+    measure: Callable[[Psi], float] | None = None,
+    watcher: Watcher | None = None,
+) -> Trained:
+    """Minimise the rows of `system` as `recipe` says; the same seed gives the same numbers.
+
+    `measure` states an error of ψ at look-ups; its time is not counted as training.
+    """
+    watcher = watcher or Silent()
+    start_key, point_key, validation_key, run_key = jax.random.split(jax.random.key(seed), 4)
+    psi = system.init(start_key)
+    points = system.draw(point_key, recipe.points, recipe.sampler)
+    validation = system.draw(validation_key, recipe.validation, recipe.sampler)
+    carry = Carry(psi, recipe.optimizer.init(psi), points, run_key, jnp.asarray(0))
+
+    watcher.says("compiling the training step (once per kind of run)")
+    before = time.perf_counter()
+    many = jax.jit(_iterations(system, recipe)).lower(carry, validation, 0).compile()
+    compile_seconds = time.perf_counter() - before
+
+    watcher.says("first iterations")
+    history, best, seconds, count = History(), None, 0.0, 1
+    with Interruption() as interruption:
+        while True:
+            before = time.perf_counter()
+            carry, checked, entries = jax.block_until_ready(many(carry, validation, count))
+            elapsed = time.perf_counter() - before
+            done = len(history) + count
+            table = {name: np.asarray(column)[:count] for name, column in entries.items()}
+            table["iteration"] = np.arange(len(history), done) + 1.0
+            table["seconds"] = seconds + elapsed * np.arange(1, count + 1) / count
+            seconds += elapsed
+            best = _better(best, (float(checked["validation_loss"]), carry.psi, checked), recipe)
+
+            error = float(measure(carry.psi)) if measure else None
+            table["relative_l2"] = np.full(count, np.nan)
+            if error is not None:
+                table["relative_l2"][-1] = error
+            history.extend(table)
+
+            loss, validation_loss = float(checked["loss"]), float(checked["validation_loss"])
+            damping = float(table["damping"][-1]) if "damping" in table else None
+            watcher.sees(Snapshot(done, seconds, loss, validation_loss, damping, error))
+            reason = stop_reason(recipe.stop, history, loss, interruption.asked)
+            if reason:
+                break
+            count = _next_count(recipe, elapsed / count, done, seconds)
+
+    _, psi, checked = best
+    return Trained(
+        psi,
+        float(checked["loss"]),
+        float(checked["validation_loss"]),
+        len(history),
+        seconds,
+        compile_seconds,
+        reason,
+        history,
+    )
+
+
+def _iterations(system: System, recipe: Recipe) -> Callable[..., Any]:
+    """The function that is compiled: `count` iterations from a carry, with their reports."""
+    optimizer, blocks = recipe.optimizer, system.blocks
+
+    def loss_at(psi: Psi, points: tuple[Points, ...]) -> Array:
+        return jnp.sum(rows.losses(blocks, psi, points, recipe.chunk))
+
+    def iterate(carry: Carry, validation: tuple[Points, ...]) -> tuple[Carry, dict[str, Array]]:
+        validation_loss = loss_at(carry.psi, validation)
+        psi, state, report = optimizer.step(
+            blocks, carry.psi, carry.points, carry.state, recipe.chunk
+        )
+        split = report.pop("losses")
+        report |= {f"loss_{name}": split[n] for n, name in enumerate(system.row_names)}
+        report |= {"validation_loss": validation_loss, "redraws": carry.redraws}
+        carry = carry._replace(psi=psi, state=state)
+        if recipe.redraw is not None:
+            overfitted = validation_loss > recipe.redraw.ratio * report["loss"]
+            carry = jax.lax.cond(overfitted, redrawn, lambda c: c, carry)
+        return carry, report
+
+    def redrawn(carry: Carry) -> Carry:
+        key, draw_key = jax.random.split(carry.key)
+        points = system.draw(draw_key, recipe.points, recipe.sampler)
+        state = optimizer.init(carry.psi) if optimizer.restarts_on_redraw else carry.state
+        return Carry(carry.psi, state, points, key, carry.redraws + 1)
+
+    def many(
+        carry: Carry, validation: tuple[Points, ...], count: Array
+    ) -> tuple[Carry, dict[str, Array], dict[str, Array]]:
+        shapes = jax.eval_shape(iterate, carry, validation)[1]
+        columns = {name: jnp.zeros(CAPACITY, s.dtype) for name, s in shapes.items()}
+
+        def body(number: Array, value: tuple[Carry, dict[str, Array]]):
+            inner, table = value
+            inner, report = iterate(inner, validation)
+            return inner, {name: table[name].at[number].set(report[name]) for name in table}
+
+        carry, columns = jax.lax.fori_loop(0, count, body, (carry, columns))
+        after = {
+            "loss": loss_at(carry.psi, carry.points),
+            "validation_loss": loss_at(carry.psi, validation),
+        }
+        return carry, after, columns
+
+    return many
+
+
+def _better(best: Any, new: tuple[float, Psi, dict[str, Array]], recipe: Recipe) -> Any:
+    """The result so far: the lowest validation loss, or the last that is a number."""
+    if best is None or not np.isfinite(best[0]):
+        return new
+    if recipe.keep == "last":
+        return new if np.isfinite(new[0]) else best
+    return new if new[0] < best[0] else best
+
+
+def _next_count(recipe: Recipe, pace: float, done: int, seconds: float) -> int:
+    """How many iterations until the next look-up, at `pace` seconds each."""
+    count = min(CAPACITY, LOOK_UP_SECONDS / pace)
+    if recipe.stop.iterations is not None:
+        count = min(count, recipe.stop.iterations - done)
+    if recipe.stop.seconds is not None:
+        count = min(count, (recipe.stop.seconds - seconds) / pace)
+    return max(1, int(count))

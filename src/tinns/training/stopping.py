@@ -1,0 +1,59 @@
+"""Why a run ends: one stated reason, with a usable result whichever it is."""
+
+import signal
+import threading
+from types import FrameType
+from typing import Any
+
+import numpy as np
+
+from tinns.recipe import Stop
+from tinns.training.history import History
+
+
+def stop_reason(stop: Stop, history: History, loss: float, interrupted: bool) -> str | None:
+    """The reason to stop now, or None."""
+    if interrupted:
+        return "interrupted"
+    if not np.isfinite(loss):
+        return "diverged"
+    if stop.target_loss is not None and loss <= stop.target_loss:
+        return "target loss reached"
+    if stop.iterations is not None and len(history) >= stop.iterations:
+        return "iterations done"
+    if stop.seconds is not None and history["seconds"][-1] >= stop.seconds:
+        return "time is up"
+    if stop.patience is not None and _stagnated(history["loss"], stop.patience):
+        return "stagnated"
+    return None
+
+
+def _stagnated(losses: np.ndarray, patience: int) -> bool:
+    if len(losses) <= 2 * patience:
+        return False
+    return bool(np.nanmin(losses[-patience:]) > 0.99 * np.nanmin(losses[:-patience]))
+
+
+class Interruption:
+    """Turns the first Ctrl-C into a request to stop at the next look-up; the second one raises.
+
+    Only the main thread receives signals; elsewhere `asked` stays False.
+    """
+
+    def __init__(self) -> None:
+        self.asked = False
+        self._previous: Any = None
+
+    def __enter__(self) -> "Interruption":
+        if threading.current_thread() is threading.main_thread():
+            self._previous = signal.signal(signal.SIGINT, self._ask)
+        return self
+
+    def _ask(self, number: int, frame: FrameType | None) -> None:
+        if self.asked:
+            raise KeyboardInterrupt
+        self.asked = True
+
+    def __exit__(self, *exception: object) -> None:
+        if self._previous is not None:
+            signal.signal(signal.SIGINT, self._previous)
