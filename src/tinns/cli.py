@@ -14,12 +14,13 @@ from rich.table import Table
 
 from tinns import plots
 from tinns.errors import UserError
+from tinns.files import write_whole
 from tinns.methods import METHODS
 from tinns.problems import PROBLEMS, problem_named
 from tinns.reference import Reference
 from tinns.solution import Solution
 from tinns.solve import solve as solve_problem
-from tinns.storage import load, write_whole
+from tinns.storage import load
 
 app = typer.Typer(
     help="Solve time-dependent PDEs with time-induced neural networks.",

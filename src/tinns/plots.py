@@ -12,8 +12,8 @@ from matplotlib.figure import Figure
 from tinns.domain import TIME
 from tinns.errors import UserError
 from tinns.fields import Layerwise, TimeInduced
+from tinns.files import write_whole
 from tinns.solution import Solution
-from tinns.storage import write_whole
 
 VALUE_COLOURS = "RdBu_r"
 ERROR_COLOURS = "magma"

@@ -198,7 +198,7 @@ def observed(weight: float = 1.0, **columns: Any) -> Condition:
         if missing or strange or not seen:
             raise UserError(
                 f"observed: got columns {', '.join(arrays)}; expected "
-                f"{', '.join(problem.domain.axes)} and at least one of {', '.join(problem.unknowns)}"
+                f"{', '.join(problem.domain.axes)} and one or more of {', '.join(problem.unknowns)}"
             )
         jets = dict(zip(problem.unknowns, evaluate(point), strict=True))
         return [jets[name].value - point[name] for name in seen]

@@ -1,7 +1,8 @@
 """A solution: u(x, t) as a function, with its derivatives, its error and its history."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
+from dataclasses import field as dataclass_field
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -38,8 +39,8 @@ class Solution:
     psi: dict[str, Any]
     precision: str = "float64"
     problem: Problem | None = None
-    history: History = field(default_factory=History)
-    result: Mapping[str, Any] = field(default_factory=dict)
+    history: History = dataclass_field(default_factory=History)
+    result: Mapping[str, Any] = dataclass_field(default_factory=dict)
 
     def __call__(self, extrapolate: bool = False, **coordinates: Any) -> Any:
         """u at the given coordinates; outside the domain only with `extrapolate=True`."""
@@ -65,7 +66,7 @@ class Solution:
         if axes:
             raise unknown_name("axis", next(iter(axes)), self.domain.axes)
         mesh = np.meshgrid(*points.values(), indexing="ij", sparse=True)
-        values = self(**dict(zip(points, mesh, strict=True)))
+        values = self(extrapolate=False, **dict(zip(points, mesh, strict=True)))
         named = values if isinstance(values, dict) else {self.unknowns[0]: values}
         return xarray.Dataset(
             {name: (tuple(points), array) for name, array in named.items()}, coords=points

@@ -2,9 +2,6 @@
 
 import dataclasses
 import json
-import os
-import tempfile
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +13,7 @@ from safetensors.numpy import save as to_bytes
 from tinns import fields
 from tinns.domain import Box
 from tinns.errors import UserError
+from tinns.files import write_whole
 from tinns.problem import Problem
 from tinns.problems import PROBLEMS
 from tinns.solution import Solution
@@ -135,22 +133,3 @@ def _plain_coefficients(problem: Problem | None) -> dict[str, float]:
     if problem is None:
         return {}
     return {n: c for n, c in problem.coefficients.items() if isinstance(c, int | float)}
-
-
-def write_whole(path: str | Path, write: Callable[[Path], Any]) -> Path:
-    """Let `write` fill a temporary file beside `path`, then put it in place in one move."""
-    path = Path(path)
-    try:
-        handle, name = tempfile.mkstemp(dir=path.parent, prefix=".", suffix=path.suffix)
-    except OSError as error:
-        raise UserError(f"cannot write {path}: {error.strerror or error}") from None
-    os.close(handle)
-    temporary = Path(name)
-    try:
-        write(temporary)
-        temporary.chmod(0o644)
-        temporary.replace(path)
-    except BaseException:
-        temporary.unlink(missing_ok=True)
-        raise
-    return path

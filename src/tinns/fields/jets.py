@@ -66,35 +66,27 @@ class Jet:
         return f"Jet({self._value})"
 
 
-def _binary(name: str) -> None:
-    function = getattr(operator, name)
-
-    def forward(self: Jet, other: Any) -> Array:
-        return function(self._value, _plain(other))
-
-    def backward(self: Jet, other: Any) -> Array:
-        return function(_plain(other), self._value)
-
-    setattr(Jet, f"__{name}__", forward)
-    setattr(Jet, f"__r{name}__", backward)
-
-
 def _plain(value: Any) -> Any:
     return value._value if isinstance(value, Jet) else value
 
 
+def _behaves_like_its_value(name: str, arity: int, reflected: bool = False) -> None:
+    """Give Jet the operator `name`, acting on the value."""
+    function = getattr(operator, name)
+    if arity == 1:
+        setattr(Jet, f"__{name}__", lambda self: function(self._value))
+        return
+    setattr(Jet, f"__{name}__", lambda self, other: function(self._value, _plain(other)))
+    if reflected:
+        setattr(Jet, f"__r{name}__", lambda self, other: function(_plain(other), self._value))
+
+
 for _name in ("add", "sub", "mul", "truediv", "pow"):
-    _binary(_name)
-for _name in ("neg", "pos", "abs"):
-    setattr(
-        Jet, f"__{_name}__", lambda self, function=getattr(operator, _name): function(self._value)
-    )
+    _behaves_like_its_value(_name, 2, reflected=True)
 for _name in ("lt", "le", "gt", "ge"):
-    setattr(
-        Jet,
-        f"__{_name}__",
-        lambda self, other, function=getattr(operator, _name): function(self._value, _plain(other)),
-    )
+    _behaves_like_its_value(_name, 2)
+for _name in ("neg", "pos", "abs"):
+    _behaves_like_its_value(_name, 1)
 
 
 def jets_of(

@@ -112,7 +112,7 @@ class Linear:
 
 @dataclass(frozen=True)
 class OneNeuron:
-    """θ(t) = w2 σ(w1 t + b) entrywise; starts with b = 1 and w1 small, so that θ is nearly w2 σ(1)."""
+    """θ(t) = w2 σ(w1 t + b) entrywise; starts with b = 1 and small w1, nearly constant in time."""
 
     activation: str = "tanh"
 

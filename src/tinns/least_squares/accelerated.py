@@ -36,7 +36,7 @@ class Trial(NamedTuple):
 
 @dataclass(frozen=True)
 class AcceleratedLM:
-    """Steps are taken only if ‖r‖² falls; μ follows the gain ratio; steps bend along the geodesic."""
+    """Steps are taken only if ‖r‖² falls, μ follows the gain ratio, steps bend along geodesics."""
 
     mu0: float = 1.0
     mu_min: float = 1e-14

@@ -1,4 +1,4 @@
-"""u_tt - c² u_xx = 0, u(x, 0) = sin(πx) + ½ sin(4πx), u_t(x, 0) = 0, u = 0 at the ends of [0, 1]."""
+"""u_tt - c² u_xx = 0, u(x, 0) = sin(πx) + ½ sin(4πx), u_t(x, 0) = 0, u(0, t) = u(1, t) = 0."""
 
 from math import pi, sqrt
 

@@ -57,7 +57,7 @@ def allen_cahn(diffusion: float = 1e-4, rate: float = 5.0) -> Reference:
     return Reference(
         formula=formula,
         grid=grid,
-        accuracy=1e-13,
+        accuracy=5e-13,
         source="cosine series plus closed-form kink, Radau collocation of high order in time",
     )
 

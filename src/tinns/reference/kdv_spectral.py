@@ -48,7 +48,7 @@ def korteweg_de_vries(dispersion: float = 0.022**2) -> Reference:
     return Reference(
         formula=formula,
         grid=grid,
-        accuracy=1e-13,
+        accuracy=2e-13,
         source="Fourier series in space, Radau collocation of high order in time",
     )
 

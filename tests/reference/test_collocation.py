@@ -1,0 +1,70 @@
+"""The integrator keeps its order, its stability and its error control."""
+
+import numpy as np
+import pytest
+
+from tinns.reference.allen_cahn_spectral import smooth_part_problem
+from tinns.reference.collocation import RadauRule, integrate_adaptively, integrate_uniformly
+from tinns.reference.kdv_spectral import kdv_problem
+
+
+@pytest.mark.parametrize("stages", [1, 2, 3, 24])
+def test_integration_is_exact_for_polynomials(stages):
+    rule = RadauRule(stages)
+    for degree in range(stages):
+        integral = rule.integration @ rule.points**degree
+        np.testing.assert_allclose(integral, rule.points ** (degree + 1) / (degree + 1), atol=1e-14)
+
+
+@pytest.mark.parametrize("stages", [1, 2, 3])
+@pytest.mark.parametrize(
+    ("problem", "steps"),
+    [
+        (lambda: kdv_problem(0.02, 24), (64, 128)),
+        (lambda: smooth_part_problem(1e-2, 2.0, 32), (32, 64)),
+    ],
+    ids=["kdv", "allen-cahn"],
+)
+def test_order_is_twice_the_stages_less_one(problem, steps, stages):
+    linear, nonlinear, start = problem()
+    end = 0.25
+
+    def final(count, stages):
+        edges = np.linspace(0, end, count + 1)
+        return integrate_uniformly(linear, nonlinear, start, edges, stages)
+
+    best = final(32, 16)
+    coarse, fine = (np.linalg.norm(final(count, stages) - best) for count in steps)
+    order = np.log2(coarse / fine)
+    assert 2 * stages - 1 - 0.35 < order < 2 * stages - 1 + 0.6
+
+
+def test_stiff_decay_is_followed_on_long_panels():
+    # y' = -1e6 (y - cos t) - sin t with y(0) = 1 is y = cos t.
+    series = integrate_adaptively(
+        np.array([-1e6]),
+        lambda times, states: (1e6 * np.cos(times) - np.sin(times))[:, None],
+        np.array([1.0]),
+    )
+    times = np.linspace(0, 1, 77)
+    np.testing.assert_allclose(series.at(times)[:, 0], np.cos(times), rtol=0, atol=1e-13)
+
+
+def test_panels_shrink_where_the_solution_is_quick():
+    # The logistic layer y = 1 / (1 + exp(-200 (t - 1/2))).
+    series = integrate_adaptively(
+        np.array([200.0]),
+        lambda times, states: -200 * states**2,
+        np.array([1 / (1 + np.exp(100))]),
+        first_panel=0.25,
+    )
+    # Its start is e^-100 and grows to one: the scale for the tail is the start's own.
+    times = np.linspace(0, 1, 500)
+    expected = 1 / (1 + np.exp(-200 * (times - 0.5)))
+    np.testing.assert_allclose(series.at(times)[:, 0], expected, rtol=0, atol=1e-11)
+    assert np.diff(series.edges).min() < 0.25
+
+
+def test_blow_up_is_reported():
+    with pytest.raises(ArithmeticError, match="no time panel|No time panel"):
+        integrate_adaptively(np.array([0.0]), lambda times, y: y**2, np.array([2.0]))
