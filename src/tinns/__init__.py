@@ -30,8 +30,7 @@ from tinns.sampling import Counts, QuasiRandom, Uniform
 from tinns.solution import Solution
 from tinns.solve import solve
 from tinns.storage import load
-
-__version__ = "0.1.0"
+from tinns.version import __version__
 
 __all__ = [
     "LBFGS",
@@ -59,6 +58,7 @@ __all__ = [
     "Uniform",
     "Unknown",
     "UserError",
+    "__version__",
     "dirichlet",
     "exact",
     "initial",

@@ -18,6 +18,7 @@ from tinns.residuals import Psi, assemble
 from tinns.solution import Solution
 from tinns.training import Trained, train
 from tinns.training.progress import watching
+from tinns.version import __version__
 
 DEFAULT_RECIPE = "fast"
 MONITOR_POINTS = 5000  # about how many points the error shown during a run is measured on
@@ -139,7 +140,7 @@ def _result(
         "versions": {
             "python": platform.python_version(),
             **{name: version(name) for name in ("jax", "jaxlib", "numpy", "optax")},
-            "tinns": version("tinns"),
+            "tinns": __version__,
         },
         "finished": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()),
     }

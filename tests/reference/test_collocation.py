@@ -51,20 +51,22 @@ def test_stiff_decay_is_followed_on_long_panels():
 
 
 def test_panels_shrink_where_the_solution_is_quick():
-    # The logistic layer y = 1 / (1 + exp(-200 (t - 1/2))).
-    series = integrate_adaptively(
-        np.array([200.0]),
-        lambda times, states: -200 * states**2,
-        np.array([1 / (1 + np.exp(100))]),
-        first_panel=0.25,
-    )
-    # Its start is e^-100 and grows to one: the scale for the tail is the start's own.
+    def pulse(t):
+        return 1 + np.exp(-(((t - 0.5) / 0.02) ** 2))
+
+    def forcing(times, states):
+        slope = -2 * (times - 0.5) / 0.02**2 * (pulse(times) - 1)
+        return (slope + pulse(times))[:, None]
+
+    # y' = -y + (pulse + pulse') has the solution y = pulse.
+    series = integrate_adaptively(np.array([-1.0]), forcing, np.array([1.0]), first_panel=0.25)
     times = np.linspace(0, 1, 500)
-    expected = 1 / (1 + np.exp(-200 * (times - 0.5)))
-    np.testing.assert_allclose(series.at(times)[:, 0], expected, rtol=0, atol=1e-11)
-    assert np.diff(series.edges).min() < 0.25
+    np.testing.assert_allclose(series.at(times)[:, 0], pulse(times), rtol=0, atol=1e-13)
+    lengths = np.diff(series.edges)
+    assert lengths[0] >= 4 * lengths.min()
+    assert lengths[-1] >= 4 * lengths.min()
 
 
 def test_blow_up_is_reported():
-    with pytest.raises(ArithmeticError, match="no time panel|No time panel"):
+    with pytest.raises(ArithmeticError, match="No time panel"):
         integrate_adaptively(np.array([0.0]), lambda times, y: y**2, np.array([2.0]))

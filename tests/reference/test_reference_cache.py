@@ -36,7 +36,8 @@ def value():
 
 def test_building_computes_nothing_and_evaluating_computes_once(folder, computations):
     reference = korteweg_de_vries(DISPERSION)
-    assert computations == [] and not folder.exists()
+    assert computations == []
+    assert not folder.exists()
     first = reference(x=0.3, t=0.4)
     again = reference(x=0.3, t=0.4)
     from_disk = value()

@@ -5,6 +5,7 @@ evaluates any tree of the same shape, whose leaves may be arrays or the moving w
 trajectory: all a backbone asks of a weight is `weight @ z` and of a bias `z + bias`.
 """
 
+import itertools
 from dataclasses import dataclass
 from typing import Any, Protocol
 
@@ -46,7 +47,7 @@ class MLP:
         """Glorot-uniform weights, zero biases."""
         widths = (inputs, *self.hidden, outputs)
         layers = []
-        for index, (fan_in, fan_out) in enumerate(zip(widths[:-1], widths[1:], strict=True)):
+        for index, (fan_in, fan_out) in enumerate(itertools.pairwise(widths)):
             weight = glorot_uniform(jax.random.fold_in(key, index), (fan_out, fan_in))
             has_bias = index < len(self.hidden) or self.output_bias
             layers.append((weight, jnp.zeros(fan_out)) if has_bias else (weight,))

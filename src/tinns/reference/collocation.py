@@ -97,6 +97,7 @@ def integrate_adaptively(
         tail = np.inf
         if values is not None:
             piece = rule.to_chebyshev @ np.concatenate([state[None], values])
+            scale = max(scale, np.linalg.norm(values[-1]))
             tail = np.linalg.norm(piece[-2:], axis=1).max() / scale
         if values is None or not tail <= tolerance:
             length /= 2

@@ -1,0 +1,3 @@
+"""The version of the package, read here by the build too."""
+
+__version__ = "0.1.0"
