@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from numpy.polynomial import legendre
 from scipy.integrate import solve_ivp
+from scipy.sparse import csr_matrix
 
 from tinns.errors import UserError
 from tinns.reference import allen_cahn
@@ -66,7 +67,7 @@ def test_halving_the_panels_changes_nothing():
 def test_agrees_with_spectral_elements_and_a_runge_kutta_method(allen_cahn_reference):
     # No kink is split off here, no cosine is used, and the integrator is an explicit one.
     x, mass, stiffness = spectral_elements(elements=40, degree=20)
-    diffuse = -D * stiffness / mass[:, None]
+    diffuse = csr_matrix(-D * stiffness / mass[:, None])
 
     def rate(t, u):
         return diffuse @ u + R * (u - u**3)

@@ -1,5 +1,6 @@
 """Burgers: the Cole-Hopf formula against other ways to evaluate the same exact solution."""
 
+import jax
 import numpy as np
 import pytest
 from scipy.special import ive
@@ -8,10 +9,10 @@ from tinns.errors import UserError
 from tinns.reference import burgers
 from tinns.reference.burgers_exact import (
     TAYLOR_TERMS,
-    _cole_hopf,
-    _taylor_sum,
+    cole_hopf_quotient,
     initial_taylor_series,
     quadrature_nodes,
+    taylor_sum,
 )
 
 NU = 0.01 / np.pi
@@ -57,13 +58,14 @@ def test_agrees_with_gauss_quadrature(reference):
     np.testing.assert_allclose(values, truth, rtol=0, atol=1e-14)
 
 
-@pytest.mark.parametrize("nu", [0.05, 0.2, 1.0, 5.0])
+@pytest.mark.parametrize("nu", [0.1, 0.3, 1.0, 5.0])
 def test_agrees_with_the_bessel_series_when_diffusion_is_strong(nu):
-    x = np.linspace(-1, 1, 41)
+    x, reference = np.linspace(-1, 1, 41), burgers(nu)
+    # The series alternates near x = 0 and itself loses this factor there.
+    lost = np.exp(1 / (np.pi * nu))
     for t in (1e-4, 0.01, 0.1, 0.7, 1.0):
-        np.testing.assert_allclose(
-            burgers(nu)(x=x, t=t), by_bessel_series(x, t, nu), rtol=0, atol=3e-14
-        )
+        truth = by_bessel_series(x, t, nu)
+        np.testing.assert_allclose(reference(x=x, t=t), truth, rtol=0, atol=3e-15 * lost)
 
 
 def test_steepest_slope_is_the_published_one(reference, derivative):
@@ -92,14 +94,12 @@ def test_early_times(reference, derivative):
 
 @pytest.mark.parametrize("nu", [1e-3, NU, 0.1, 1.0, 10.0])
 def test_taylor_series_and_quadrature_meet(nu):
-    import jax
-
     x, switch = np.linspace(-1, 1, 41), 1e-3 / (1 + 100 * nu)
     taylor = initial_taylor_series(nu, TAYLOR_TERMS)
     nodes = quadrature_nodes(nu)
     with jax.enable_x64(True):
-        early = jax.vmap(lambda x: _taylor_sum(taylor, x, switch))(x)
-        late = jax.vmap(lambda x: _cole_hopf(nodes, nu, x, switch))(x)
+        early = jax.vmap(lambda x: taylor_sum(taylor, x, switch))(x)
+        late = jax.vmap(lambda x: cole_hopf_quotient(nodes, nu, x, switch))(x)
     np.testing.assert_allclose(early, late, rtol=0, atol=1e-14)
 
 

@@ -74,7 +74,7 @@ def _write(path: Path, arrays: Arrays) -> None:
         path.parent.mkdir(parents=True, exist_ok=True)
         handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=path.stem, suffix=".tmp")
         with os.fdopen(handle, "wb") as file:
-            np.savez(file, **arrays)  # plain numbers only: nothing is pickled
+            np.savez(file, **arrays)  # type: ignore[arg-type]  # numbers only, nothing pickled
         os.replace(temporary, path)
     except OSError as error:
         log.info("The reference is not kept: cannot write %s (%s).", path, error)

@@ -110,8 +110,10 @@ def integrate_adaptively(
         time, state = time + length, values[-1]
         edges.append(time)
         pieces.append(piece)
-        # Doubling only where it keeps the edges on multiples of the panel's own length.
-        if tail < 1e-3 * tolerance and (time / (2 * length)).is_integer() and time < 1.0:
+        # Where half the degree was enough, twice the length is, too. It must also keep the edges
+        # on multiples of the panel's own length.
+        upper_half = np.linalg.norm(piece[stages // 2 :], axis=1).max() / scale
+        if upper_half <= tolerance and (time / (2 * length)).is_integer() and time < 1.0:
             length *= 2
     return PanelSeries(np.array(edges), np.stack(pieces))
 

@@ -1,0 +1,52 @@
+"""Fixtures shared by all tests: the float64 scope, and one small problem with a known solution."""
+
+from math import pi
+
+import jax
+import jax.numpy as jnp
+import pytest
+
+import tinns
+
+
+@pytest.fixture(scope="module")
+def float64():
+    """Double precision for the tests of a module; tests without it see the user's default.
+
+    Their programs are small and run a few times: they are compiled quickly, not well.
+    """
+    jax.config.update("jax_disable_most_optimizations", True)
+    with jax.enable_x64(True):
+        yield
+    jax.config.update("jax_disable_most_optimizations", False)
+
+
+class Heat(tinns.Problem):
+    """u_t = D u_xx with u = sin(πx) exp(-D π² t)."""
+
+    D: float = 0.1
+    domain = tinns.Box(x=(0, 1), t=(0, 1))
+
+    def equation(self, u, x, t):
+        return u.t - self.D * u.xx
+
+    def conditions(self):
+        return [tinns.initial(lambda x: jnp.sin(pi * x)), tinns.dirichlet(0.0)]
+
+    def reference(self):
+        return tinns.exact(lambda x, t: jnp.sin(pi * x) * jnp.exp(-self.D * pi**2 * t))
+
+
+@pytest.fixture(scope="session")
+def heat():
+    return Heat()
+
+
+@pytest.fixture(scope="session")
+def small_field():
+    return tinns.TimeInduced(tinns.MLP((4,)), tinns.Linear())
+
+
+@pytest.fixture(scope="session")
+def few_points():
+    return tinns.Counts(30, 11, 6)

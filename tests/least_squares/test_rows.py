@@ -1,0 +1,118 @@
+"""Rows, normal equations and their pieces against explicit Jacobians."""
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+from jax.flatten_util import ravel_pytree
+
+from tinns import Uniform
+from tinns.least_squares.rows import (
+    curvature_along,
+    linearise,
+    loss_and_gradient,
+    losses,
+    normal_equations,
+    residuals,
+)
+from tinns.problems import Wave
+from tinns.residuals import assemble
+
+pytestmark = pytest.mark.usefixtures("float64")
+
+@pytest.fixture(scope="module")
+def posed(float64, heat, small_field, few_points):
+    system = assemble(heat, small_field, {"initial": 2.0})
+    psi = system.init(jax.random.key(0))
+    return system.blocks, psi, system.draw(jax.random.key(1), few_points, Uniform())
+
+
+@pytest.fixture(scope="module")
+def explicit(posed):
+    """The flat ψ, the residual vector as a function of it, and its value and Jacobian."""
+    blocks, psi, data = posed
+    flat, unravel = ravel_pytree(psi)
+
+    @jax.jit
+    def vector(p):
+        return jnp.concatenate([r.reshape(-1) for r in residuals(blocks, unravel(p), data)])
+
+    return flat, vector, vector(flat), jax.jit(jax.jacfwd(vector))(flat)
+
+
+def compiled(function, posed, chunk, *more):
+    blocks, psi, data = posed
+    return jax.jit(lambda p, *m: function(blocks, p, *m, data, chunk))(psi, *more)
+
+
+@pytest.mark.parametrize("chunk", [1, 7, 30, 1000])  # data come in counts of 30, 11 and 6
+def test_normal_equations_equal_those_of_the_explicit_jacobian(posed, explicit, chunk):
+    _, _, r, jacobian = explicit
+    gram, gradient, split = compiled(normal_equations, posed, chunk)
+    scale = float(jnp.abs(jacobian.T @ jacobian).max())
+    np.testing.assert_allclose(gram, jacobian.T @ jacobian, rtol=1e-13, atol=1e-13 * scale)
+    np.testing.assert_allclose(gradient, jacobian.T @ r, rtol=1e-12, atol=1e-13 * scale)
+    np.testing.assert_allclose(jnp.sum(split), r @ r, rtol=1e-13)
+
+
+@pytest.mark.parametrize("chunk", [7, 1000])
+def test_the_gradient_from_rows_is_that_of_the_loss(posed, explicit, chunk):
+    flat, vector, _, _ = explicit
+    value, slope = jax.jit(jax.value_and_grad(lambda p: vector(p) @ vector(p)))(flat)
+    loss, gradient, split = compiled(loss_and_gradient, posed, chunk)
+    np.testing.assert_allclose(loss, value, rtol=1e-13)
+    np.testing.assert_allclose(ravel_pytree(gradient)[0], slope, rtol=1e-11, atol=1e-12)
+    np.testing.assert_allclose(split, compiled(losses, posed, chunk), rtol=1e-13)
+
+
+@pytest.mark.parametrize("chunk", [7, 1000])
+def test_curvature_along_a_direction(posed, explicit, chunk):
+    flat, vector, r, jacobian = explicit
+    direction = jnp.cos(jnp.arange(flat.size))
+
+    def along(s):
+        return vector(flat + s * direction)
+
+    second = jax.jit(jax.jacfwd(jax.jacfwd(along)))(0.0)
+    step = 1e-4
+    differences = (along(step) - 2 * r + along(-step)) / step**2
+    np.testing.assert_allclose(second, differences, atol=1e-5 * float(jnp.abs(second).max()))
+    pulled = jacobian.T @ second
+    tree = ravel_pytree(posed[1])[1](direction)
+    curvature = compiled(curvature_along, posed, chunk, tree)
+    scale = float(jnp.abs(pulled).max())
+    np.testing.assert_allclose(ravel_pytree(curvature)[0], pulled, atol=1e-12 * scale)
+
+
+def test_columns_of_a_linearised_row_are_ordered_as_the_flat_parameters(posed, explicit):
+    blocks, psi, data = posed
+    datum = {name: column[0] for name, column in data[0].items()}
+    r, jacobian = jax.jit(lambda p: linearise(blocks[0].rows, p, datum))(psi)
+    count = len(data[0]["x"])
+    np.testing.assert_allclose(r[0] / np.sqrt(count), explicit[2][0], rtol=1e-13)
+    np.testing.assert_allclose(
+        jacobian[0] / np.sqrt(count), explicit[3][0], rtol=1e-12, atol=1e-13
+    )
+
+
+def test_the_loss_is_a_mean_of_squares_and_weights_enter_squared(posed, heat, small_field):
+    _, psi, data = posed
+    unweighted = compiled(losses, (assemble(heat, small_field).blocks, psi, data), 1000)
+    weighted = compiled(losses, posed, 1000)
+    np.testing.assert_allclose(weighted / unweighted, [1, 4, 1], rtol=1e-13)
+
+    points = data[1]
+    u = jax.vmap(lambda p: small_field(psi["field"], heat.domain, 1, p)[0])(points)
+    mean_square = jnp.mean((u - jnp.sin(jnp.pi * points["x"])) ** 2)
+    np.testing.assert_allclose(unweighted[1], mean_square, rtol=1e-13)
+
+
+def test_conditions_on_one_region_share_points(small_field, few_points):
+    system = assemble(Wave(), small_field)
+    assert [block.row_names for block in system.blocks] == [
+        ("equation",),
+        ("initial", "initial_velocity"),
+        ("boundary",),
+    ]
+    data = system.draw(jax.random.key(0), few_points, Uniform())
+    assert [len(points["x"]) for points in data] == [30, 11, 6]
