@@ -14,7 +14,7 @@ from rich.table import Table
 
 from tinns import plots
 from tinns.errors import UserError
-from tinns.files import write_whole
+from tinns.files import write_arrays, write_whole
 from tinns.methods import METHODS
 from tinns.problems import PROBLEMS, problem_named
 from tinns.reference import Reference
@@ -106,12 +106,7 @@ def _write_reference(known: Reference, grid: dict[str, np.ndarray], out: Path) -
     _prepared(path.parent)
     with console.status("evaluating the reference"):
         values = known.on_grid(**grid)
-
-    def write(temporary: Path) -> None:
-        with temporary.open("wb") as file:
-            np.savez(file, u=values, **grid)
-
-    write_whole(path, write)
+    write_arrays(path, {"u": values, **grid})
     console.print(
         f"wrote {path}: u on {' x '.join(str(n) for n in values.shape)} points", soft_wrap=True
     )

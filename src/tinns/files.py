@@ -2,9 +2,11 @@
 
 import os
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
+
+import numpy as np
 
 from tinns.errors import UserError
 
@@ -26,3 +28,13 @@ def write_whole(path: str | Path, write: Callable[[Path], Any]) -> Path:
         temporary.unlink(missing_ok=True)
         raise
     return path
+
+
+def write_arrays(path: str | Path, arrays: Mapping[str, np.ndarray]) -> Path:
+    """Named arrays as a .npz file, numbers only."""
+
+    def write(temporary: Path) -> None:
+        with temporary.open("wb") as file:
+            np.savez(file, allow_pickle=False, **arrays)  # pyright: ignore[reportArgumentType]
+
+    return write_whole(path, write)

@@ -63,13 +63,12 @@ class Problem:
     domain: ClassVar[Box]
     recipes: ClassVar[Mapping[str, Recipe]] = {}
 
+    name: ClassVar[str]  # unless given, the class name with dashes: AllenCahn -> allen-cahn
+
     def __init_subclass__(cls) -> None:
         dataclass(frozen=True, eq=False)(cls)
-
-    @property
-    def name(self) -> str:
-        """The class name in lower case with dashes: AllenCahn -> allen-cahn."""
-        return re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "-", type(self).__name__).lower()
+        if "name" not in vars(cls):
+            cls.name = re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "-", cls.__name__).lower()
 
     def equation(self, *jets_and_coordinates: Any) -> Any:
         raise UserError(f"{type(self).__name__} has no equation: define equation(self, u, x, t)")
@@ -114,7 +113,7 @@ class Problem:
         return {n: c.initial for n, c in self.coefficients.items() if isinstance(c, Unknown)}
 
     def with_coefficients(self, values: Mapping[str, Any]) -> "Problem":
-        return replace(self, **values) if values else self  # pyright: ignore[reportType]
+        return replace(self, **values) if values else self  # pyright: ignore[reportArgumentType]
 
     def recipe(self, name: str) -> Recipe:
         if name not in self.recipes:

@@ -82,7 +82,7 @@ class Series:
     __radd__ = __add__
 
     def __sub__(self, other: Series | ArrayLike) -> Series:
-        return self + (-other)
+        return self + (-other if isinstance(other, Series) else jnp.negative(other))
 
     def __rsub__(self, other: ArrayLike) -> Series:
         return -self + other

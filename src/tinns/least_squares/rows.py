@@ -95,11 +95,11 @@ def normal_equations(
         count = _count(d)
         total = _accumulate(parts, block, d, chunk)
         sums.append(NormalEquations(*(part / count for part in total)))
-    return NormalEquations(
-        sum((s.gram for s in sums[1:]), start=sums[0].gram),
-        sum((s.gradient for s in sums[1:]), start=sums[0].gradient),
-        jnp.concatenate([s.losses for s in sums]),
-    )
+    gram, gradient, split = sums[0]
+    for more in sums[1:]:
+        gram, gradient = gram + more.gram, gradient + more.gradient
+        split = jnp.concatenate([split, more.losses])
+    return NormalEquations(gram, gradient, split)
 
 
 def curvature_along(

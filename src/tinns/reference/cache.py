@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import logging
 import os
-import tempfile
 import time
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
 import numpy as np
+
+from tinns.errors import UserError
+from tinns.files import write_arrays
 
 Arrays = dict[str, np.ndarray]
 
@@ -68,15 +70,9 @@ def _read(path: Path) -> Arrays | None:
 
 
 def _write(path: Path, arrays: Arrays) -> None:
-    """Write beside the target and rename: readers see the whole file or none."""
-    temporary: str | None = None
+    """Keep the arrays if the folder allows it; readers see the whole file or none."""
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=path.stem, suffix=".tmp")
-        with os.fdopen(handle, "wb") as file:
-            np.savez(file, **arrays)  # type: ignore[arg-type]  # numbers only, nothing pickled
-        os.replace(temporary, path)
-    except OSError as error:
-        log.info("The reference is not kept: cannot write %s (%s).", path, error)
-        if temporary is not None and os.path.exists(temporary):
-            os.unlink(temporary)
+        write_arrays(path, arrays)
+    except (OSError, UserError) as error:
+        log.info("The reference is not kept: %s", error)

@@ -13,9 +13,10 @@ import numpy as np
 
 from tinns.errors import UserError
 
-# Points evaluated by one compiled call. It bounds memory (a spectral reference gathers about
-# 100 kB a point), and padding every call to this size means one compilation for all calls.
+# Points evaluated by one compiled call; padding to it means one compilation for all calls. It
+# bounds memory: a spectral reference gathers about 100 kB a point, a formula next to nothing.
 CHUNK = 512
+FORMULA_CHUNK = 65536
 
 
 @dataclass(frozen=True)
@@ -31,6 +32,7 @@ class Reference:
     accuracy: float
     source: str
     grid: Callable[..., np.ndarray] | None = None
+    chunk: int = CHUNK
 
     def __call__(self, **coordinates: Any) -> np.ndarray:
         """u* in float64 at coordinates that broadcast together, e.g. `u(x=xs, t=0.5)`.
@@ -45,9 +47,9 @@ class Reference:
         chunks = []
         with jax.enable_x64(True):
             # An empty request still runs one padded chunk, which tells the shape of one value.
-            for start in range(0, max(len(points), 1), CHUNK):
-                chunk = points[start : start + CHUNK]
-                padding = np.ones((CHUNK - len(chunk), len(names)))
+            for start in range(0, max(len(points), 1), self.chunk):
+                chunk = points[start : start + self.chunk]
+                padding = np.ones((self.chunk - len(chunk), len(names)))
                 padded = np.concatenate([chunk, padding])
                 columns = dict(zip(names, padded.T, strict=True))
                 chunks.append(np.asarray(self._compiled(columns))[: len(chunk)])
@@ -90,7 +92,7 @@ def exact(
     formula: Callable[..., jax.Array], source: str = "closed form", accuracy: float = 1e-15
 ) -> Reference:
     """A reference given by a closed formula, such as `lambda x, t: jnp.sin(x - t)`."""
-    return Reference(formula=formula, accuracy=accuracy, source=source)
+    return Reference(formula, accuracy, source, chunk=FORMULA_CHUNK)
 
 
 def _real(name: str, values: Any) -> np.ndarray:

@@ -1,0 +1,225 @@
+"""The training loop: reproducible, stopping for a stated reason, redrawing, recording."""
+
+import os
+import signal
+from dataclasses import dataclass
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+from jax.flatten_util import ravel_pytree
+
+from tinns import (
+    LBFGS,
+    AcceleratedLM,
+    Adam,
+    Box,
+    Problem,
+    Recipe,
+    Redraw,
+    Stop,
+    dirichlet,
+    initial,
+)
+from tinns.fields import Formula
+from tinns.least_squares.rows import losses
+from tinns.residuals import assemble
+from tinns.training import train
+from tinns.training.progress import Silent
+
+pytestmark = pytest.mark.usefixtures("float64")
+
+
+@pytest.fixture(scope="module")
+def recipe(small_field, few_points):
+    return Recipe(small_field, points=few_points, validation=few_points, stop=Stop(iterations=6))
+
+
+@pytest.fixture(scope="module")
+def system(float64, heat, small_field):
+    return assemble(heat, small_field)
+
+
+def flat(trained):
+    return np.asarray(ravel_pytree(trained.psi)[0])
+
+
+@pytest.fixture(scope="module")
+def first(system, recipe):
+    return train(system, recipe, seed=0)
+
+
+def test_the_same_seed_gives_the_same_bits(system, recipe, first):
+    np.testing.assert_array_equal(flat(train(system, recipe, seed=0)), flat(first))
+
+
+def test_another_seed_gives_other_numbers(system, recipe, first):
+    assert not np.allclose(flat(train(system, recipe, seed=1)), flat(first))
+
+
+def test_the_history_is_complete(first):
+    history = first.history
+    assert len(history) == first.iterations == 6
+    np.testing.assert_array_equal(history["iteration"], np.arange(1, 7))
+    expected = {"iteration", "seconds", "loss", "validation_loss", "relative_l2", "damping"}
+    expected |= {"step_norm", "failures", "redraws"}
+    expected |= {"loss_equation", "loss_initial", "loss_boundary"}
+    assert expected <= set(history.columns)
+    assert all(len(column) == 6 for column in history.columns.values())
+    parts = sum(history[f"loss_{name}"] for name in ("equation", "initial", "boundary"))
+    np.testing.assert_allclose(parts, history["loss"], rtol=1e-13)
+    assert np.all(np.diff(history["seconds"]) > 0)
+
+
+def test_the_recorded_loss_of_the_result_is_its_loss(system, recipe, first):
+    validation_key = jax.random.split(jax.random.key(0), 4)[2]
+    validation = system.draw(validation_key, recipe.validation, recipe.sampler)
+    value = jnp.sum(losses(system.blocks, first.psi, validation, 1000))
+    assert first.validation_loss == pytest.approx(float(value), rel=1e-12)
+
+
+@pytest.mark.parametrize("optimizer", [AcceleratedLM(), Adam(warmup=1), LBFGS(memory=5)], ids=repr)
+def test_every_optimizer_runs_in_the_loop_and_lowers_the_loss(system, recipe, optimizer):
+    trained = train(system, recipe.but(optimizer=optimizer), seed=0)
+    assert trained.stop_reason == "iterations done"
+    assert trained.history["loss"][-1] < trained.history["loss"][0]
+
+
+@dataclass(frozen=True)
+class Drift:
+    """A step that only moves ψ by a fixed amount: what the loop does shows undisturbed."""
+
+    speed: float = 0.0
+    restarts_on_redraw = False
+
+    def init(self, psi):
+        return ()
+
+    def step(self, blocks, psi, data, state, chunk):
+        split = losses(blocks, psi, data, chunk)
+        moved = jax.tree.map(lambda leaf: leaf + self.speed, psi)
+        return moved, state, {"loss": jnp.sum(split), "losses": split}
+
+
+@pytest.fixture(scope="module")
+def still(recipe):
+    return recipe.but(optimizer=Drift(), redraw=None)
+
+
+def reason(system, recipe, **stop):
+    trained = train(system, recipe.but(stop=Stop(**stop)), seed=0)
+    return trained.stop_reason, trained
+
+
+def test_it_stops_after_the_iterations_asked_for(system, still):
+    why, trained = reason(system, still, iterations=3)
+    assert (why, trained.iterations) == ("iterations done", 3)
+
+
+def test_it_stops_when_time_is_up(system, still):
+    why, trained = reason(system, still, seconds=0.2)
+    assert why == "time is up"
+    assert trained.seconds >= 0.2
+
+
+def test_it_stops_at_the_target_loss(system, still):
+    why, trained = reason(system, still, iterations=50, target_loss=1e3)
+    assert (why, trained.iterations) == ("target loss reached", 1)
+    assert trained.loss <= 1e3
+
+
+def test_it_stops_when_nothing_improves(system, still):
+    why, trained = reason(system, still, iterations=10_000, patience=3)
+    assert why == "stagnated"
+    assert 6 < trained.iterations < 10_000
+
+
+def test_it_stops_when_the_loss_is_no_number(system, still):
+    diverging = still.but(optimizer=Drift(1e200))
+    why, _ = reason(system, diverging, iterations=10_000)
+    assert why == "diverged"
+
+
+def test_control_c_ends_the_run_with_a_result(system, still):
+    class Impatient(Silent):
+        def sees(self, snapshot):
+            os.kill(os.getpid(), signal.SIGINT)
+
+    before = signal.getsignal(signal.SIGINT)
+    endless = still.but(stop=Stop(seconds=600.0))
+    trained = train(system, endless, seed=0, watcher=Impatient())
+    assert trained.stop_reason == "interrupted"
+    assert np.isfinite(flat(trained)).all()
+    assert signal.getsignal(signal.SIGINT) is before
+
+
+def test_points_are_redrawn_only_when_validation_exceeds_training(system, still):
+    calm = train(system, still.but(redraw=Redraw(1e6)), seed=0).history
+    assert not calm["redraws"].any()
+    assert len(set(calm["loss"])) == 1
+    restless = train(system, still.but(redraw=Redraw(1e-9)), seed=0).history
+    np.testing.assert_array_equal(restless["redraws"], np.arange(6))
+    assert len(set(restless["loss"])) == 6
+    assert len(set(restless["validation_loss"])) == 1
+
+
+def test_a_step_that_restarts_forgets_its_state_at_a_redraw(system, still):
+    @dataclass(frozen=True)
+    class Counting(Drift):
+        restarts_on_redraw = True
+
+        def init(self, psi):
+            return jnp.asarray(0)
+
+        def step(self, blocks, psi, data, state, chunk):
+            psi, _, report = super().step(blocks, psi, data, (), chunk)
+            return psi, state + 1, report | {"age": state}
+
+    counted = still.but(optimizer=Counting(), redraw=Redraw(1e6))
+    np.testing.assert_array_equal(train(system, counted, 0).history["age"], np.arange(6))
+    restarted = counted.but(redraw=Redraw(1e-9))
+    np.testing.assert_array_equal(train(system, restarted, 0).history["age"], np.zeros(6))
+
+
+def test_the_result_is_the_best_or_the_last(system, still):
+    worsening = still.but(optimizer=Drift(5.0), stop=Stop(iterations=30))
+    best = train(system, worsening, seed=0)
+    last = train(system, worsening.but(keep="last"), seed=0)
+    start = flat(train(system, still, seed=0))
+    np.testing.assert_allclose(flat(last), start + 30 * 5.0, rtol=1e-12)
+    np.testing.assert_allclose(flat(best), start + 5.0, rtol=1e-12)  # seen at the first look-up
+    assert best.validation_loss < last.validation_loss
+
+
+def test_the_measured_error_is_recorded_at_look_ups(system, still):
+    trained = train(system, still, seed=0, measure=lambda psi: 0.125)
+    iterations, errors = trained.history.measured("relative_l2")
+    assert iterations[-1] == 6
+    assert set(errors) == {0.125}
+
+
+def test_a_field_without_parameters_can_be_scored_in_the_loop(heat, few_points):
+    exact = Formula(heat.reference().formula)
+    recipe = Recipe(exact, Drift(), few_points, few_points, stop=Stop(iterations=1))
+    trained = train(assemble(heat, exact), recipe, seed=0)
+    assert trained.loss < 1e-28
+
+
+class TwoEnds(Problem):
+    """Different values at the two ends: two conditions of one kind."""
+
+    domain = Box(x=(0, 1), t=(0, 1))
+
+    def equation(self, u, x, t):
+        return u.t - u.x
+
+    def conditions(self):
+        return [initial(0.0), dirichlet(0.0, on="x-"), dirichlet(9.0, on="x+")]
+
+
+def test_conditions_of_one_kind_each_have_their_column(still, small_field):
+    history = train(assemble(TwoEnds(), small_field), still, seed=0).history
+    parts = [column for name, column in history.columns.items() if name.startswith("loss_")]
+    assert len(parts) == 4
+    np.testing.assert_allclose(sum(parts), history["loss"], rtol=1e-12)

@@ -1,0 +1,60 @@
+import os
+import signal
+
+import numpy as np
+import pytest
+
+from tinns import Stop, UserError
+from tinns.training import History
+from tinns.training.progress import Snapshot, remaining
+from tinns.training.stopping import Interruption, stop_reason
+
+
+def run_of(losses):
+    count = len(losses)
+    return History({"loss": np.array(losses), "seconds": np.arange(1.0, count + 1)})
+
+
+def test_a_run_that_still_improves_goes_on():
+    stop = Stop(iterations=100, seconds=100, target_loss=1e-9, patience=3)
+    assert stop_reason(stop, run_of(np.geomspace(1, 1e-3, 20)), 1e-3, False) is None
+
+
+def test_a_run_that_no_longer_improves_has_stagnated():
+    stop = Stop(iterations=100, patience=3)
+    assert stop_reason(stop, run_of([5, 4, 3, 2, 1.999, 1.998, 1.997]), 1.997, False) == "stagnated"
+    assert stop_reason(stop, run_of([5, 4, 3, 2, 1.9, 1.8, 1.7]), 1.7, False) is None
+
+
+def test_what_the_user_asked_comes_first():
+    assert stop_reason(Stop(iterations=1), run_of([np.nan]), np.nan, True) == "interrupted"
+
+
+def test_the_second_interruption_raises():
+    before = signal.getsignal(signal.SIGINT)
+    with Interruption() as interruption:
+        os.kill(os.getpid(), signal.SIGINT)
+        assert interruption.asked
+        with pytest.raises(KeyboardInterrupt):
+            os.kill(os.getpid(), signal.SIGINT)
+    assert signal.getsignal(signal.SIGINT) is before
+
+
+@pytest.mark.parametrize(
+    "limits",
+    [{"iterations": 0}, {"seconds": -1.0}, {"iterations": 5, "target_loss": 0}, {"seconds": float("nan")}],
+)
+def test_impossible_limits_are_refused_by_name(limits):
+    name, value = list(limits.items())[-1]
+    with pytest.raises(UserError, match=f"{name}.*{value}"):
+        Stop(**limits)
+
+
+def test_a_run_without_an_end_is_refused():
+    with pytest.raises(UserError, match="iterations or seconds"):
+        Stop(target_loss=1e-3)
+
+
+def test_remaining_time_follows_the_tighter_limit():
+    now = Snapshot(10, 20.0, 1.0, 1.0, None, None)
+    assert remaining(now, Stop(iterations=40, seconds=400.0)) == (0.25, 60.0)
