@@ -13,6 +13,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 from jax import Array
+from jaxtyping import Float, Key
 
 from tinns.domain import TIME, Box
 from tinns.errors import UserError
@@ -25,7 +26,9 @@ Sampler = Callable[[Array, int, int], Array]  # key, count, dimension -> (count,
 class Uniform:
     """Independent uniform points."""
 
-    def __call__(self, key: Array, count: int, dimension: int) -> Array:
+    def __call__(
+        self, key: Key[Array, ""], count: int, dimension: int
+    ) -> Float[Array, "{count} {dimension}"]:
         return jax.random.uniform(key, (count, dimension))
 
 
@@ -37,7 +40,9 @@ class QuasiRandom:
     discrepancy is close to that of Sobol points, at any count.
     """
 
-    def __call__(self, key: Array, count: int, dimension: int) -> Array:
+    def __call__(
+        self, key: Key[Array, ""], count: int, dimension: int
+    ) -> Float[Array, "{count} {dimension}"]:
         ratio = 2.0
         for _ in range(60):
             ratio = (1 + ratio) ** (1 / (dimension + 1))

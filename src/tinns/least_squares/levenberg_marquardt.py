@@ -8,6 +8,7 @@ import jax
 import jax.numpy as jnp
 from jax import Array
 from jax.flatten_util import ravel_pytree
+from jaxtyping import Float
 
 from tinns.least_squares.damping import Algorithm1, DampingState
 from tinns.least_squares.rows import Block, Data, Psi, normal_equations
@@ -63,7 +64,9 @@ class LevenbergMarquardt:
         return unravel(flat - delta), LMState(damping, unravel(new_safe), failures), report
 
 
-def solve_damped(gram: Array, gradient: Array, mu: Array) -> Array:
+def solve_damped(
+    gram: Float[Array, "P P"], gradient: Float[Array, " P"], mu: Float[Array, ""]
+) -> Float[Array, " P"]:
     """(JᵀJ + μI)⁻¹ Jᵀr by Cholesky; not finite where the factorisation fails."""
     matrix = gram + mu * jnp.eye(gram.shape[0], dtype=gram.dtype)
     factor = jax.scipy.linalg.cho_factor(matrix, lower=True)

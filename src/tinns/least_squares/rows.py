@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 import jax
 import jax.numpy as jnp
 from jax import Array
+from jaxtyping import Float
 
 Psi = Any  # a tree of parameter arrays
 Data = Any  # a tree of arrays with one leading axis: the data of a block
@@ -29,12 +30,14 @@ class Block:
 class NormalEquations(NamedTuple):
     """JᵀJ, Jᵀr, and ‖r‖² split by kind of row (in the order of the blocks' row names)."""
 
-    gram: Array
-    gradient: Array
-    losses: Array
+    gram: Float[Array, "P P"]
+    gradient: Float[Array, " P"]
+    losses: Float[Array, " kinds"]
 
 
-def residuals(blocks: Sequence[Block], psi: Psi, data: Sequence[Data]) -> list[Array]:
+def residuals(
+    blocks: Sequence[Block], psi: Psi, data: Sequence[Data]
+) -> list[Float[Array, "N rows"]]:
     """All rows of each block, scaled by 1/sqrt(count): shape (count, rows per datum)."""
     return [
         jax.vmap(block.rows, in_axes=(None, 0))(psi, d) / jnp.sqrt(1.0 * _count(d))
@@ -42,7 +45,9 @@ def residuals(blocks: Sequence[Block], psi: Psi, data: Sequence[Data]) -> list[A
     ]
 
 
-def losses(blocks: Sequence[Block], psi: Psi, data: Sequence[Data], chunk: int) -> Array:
+def losses(
+    blocks: Sequence[Block], psi: Psi, data: Sequence[Data], chunk: int
+) -> Float[Array, " kinds"]:
     """The mean square of each kind of row."""
 
     def sums(block: Block, d: Data, mask: Array | None) -> Array:
@@ -56,7 +61,7 @@ def losses(blocks: Sequence[Block], psi: Psi, data: Sequence[Data], chunk: int) 
 
 def loss_and_gradient(
     blocks: Sequence[Block], psi: Psi, data: Sequence[Data], chunk: int
-) -> tuple[Array, Psi, Array]:
+) -> tuple[Float[Array, ""], Psi, Float[Array, " kinds"]]:
     """‖r‖², its gradient as a tree like ψ, and the split of ‖r‖² by kind of row."""
 
     def value(block: Block, d: Data, mask: Array | None) -> tuple[Psi, Array]:
@@ -125,7 +130,9 @@ def curvature_along(
     return jax.tree.map(lambda *g: sum(g), *parts)
 
 
-def linearise(rows: Callable[[Psi, Any], Array], psi: Psi, datum: Any) -> tuple[Array, Array]:
+def linearise(
+    rows: Callable[[Psi, Any], Array], psi: Psi, datum: Any
+) -> tuple[Float[Array, " rows"], Float[Array, "rows P"]]:
     """The rows at one datum and their Jacobian (rows, parameters), columns as in `ravel_pytree`."""
     r, pullback = jax.vjp(lambda p: rows(p, datum), psi)
     (jacobian,) = jax.vmap(pullback)(jnp.eye(r.size, dtype=r.dtype))

@@ -34,6 +34,8 @@ class Carry(NamedTuple):
     points: tuple[Points, ...]
     key: Array
     redraws: Array
+    best: Psi  # the ψ of lowest validation loss so far
+    best_validation_loss: Array
 
 
 @dataclass(frozen=True)
@@ -66,7 +68,9 @@ def train(
     psi = system.init(start_key)
     points = system.draw(point_key, recipe.points, recipe.sampler)
     validation = system.draw(validation_key, recipe.validation, recipe.sampler)
-    carry = Carry(psi, recipe.optimizer.init(psi), points, run_key, jnp.asarray(0))
+    unknown = jnp.asarray(jnp.inf)
+    state = recipe.optimizer.init(psi)
+    carry = Carry(psi, state, points, run_key, jnp.asarray(0), psi, unknown)
 
     watcher.says("compiling the training step (once per kind of run)")
     before = time.perf_counter()
@@ -74,18 +78,17 @@ def train(
     compile_seconds = time.perf_counter() - before
 
     watcher.says("first iterations")
-    history, best, seconds, count = History(), None, 0.0, 1
+    history, seconds, count = History(), 0.0, 1
     with Interruption() as interruption:
         while True:
             before = time.perf_counter()
-            carry, checked, entries = jax.block_until_ready(many(carry, validation, count))
+            carry, entries = jax.block_until_ready(many(carry, validation, count))
             elapsed = time.perf_counter() - before
             done = len(history) + count
             table = {name: np.asarray(column)[:count] for name, column in entries.items()}
             table["iteration"] = np.arange(len(history), done) + 1.0
             table["seconds"] = seconds + elapsed * np.arange(1, count + 1) / count
             seconds += elapsed
-            best = _better(best, (float(checked["validation_loss"]), carry.psi, checked), recipe)
 
             error = float(measure(carry.psi)) if measure else None
             table["relative_l2"] = np.full(count, np.nan)
@@ -93,7 +96,7 @@ def train(
                 table["relative_l2"][-1] = error
             history.extend(table)
 
-            loss, validation_loss = float(checked["loss"]), float(checked["validation_loss"])
+            loss, validation_loss = table["loss"][-1], table["validation_loss"][-1]
             damping = float(table["damping"][-1]) if "damping" in table else None
             watcher.sees(Snapshot(done, seconds, loss, validation_loss, damping, error))
             reason = stop_reason(recipe.stop, history, loss, interruption.asked)
@@ -101,11 +104,11 @@ def train(
                 break
             count = _next_count(recipe, elapsed / count, done, seconds)
 
-    _, psi, checked = best
+    psi, loss, validation_loss = _chosen(system, recipe, carry, validation)
     return Trained(
         psi,
-        float(checked["loss"]),
-        float(checked["validation_loss"]),
+        loss,
+        validation_loss,
         len(history),
         seconds,
         compile_seconds,
@@ -129,7 +132,13 @@ def _iterations(system: System, recipe: Recipe) -> Callable[..., Any]:
         split = report.pop("losses")
         report |= {f"loss_{name}": split[n] for n, name in enumerate(system.row_names)}
         report |= {"validation_loss": validation_loss, "redraws": carry.redraws}
-        carry = carry._replace(psi=psi, state=state)
+        better = validation_loss < carry.best_validation_loss
+        carry = carry._replace(
+            psi=psi,
+            state=state,
+            best=jax.tree.map(lambda new, old: jnp.where(better, new, old), carry.psi, carry.best),
+            best_validation_loss=jnp.where(better, validation_loss, carry.best_validation_loss),
+        )
         if recipe.redraw is not None:
             overfitted = validation_loss > recipe.redraw.ratio * report["loss"]
             carry = jax.lax.cond(overfitted, redrawn, lambda c: c, carry)
@@ -139,11 +148,11 @@ def _iterations(system: System, recipe: Recipe) -> Callable[..., Any]:
         key, draw_key = jax.random.split(carry.key)
         points = system.draw(draw_key, recipe.points, recipe.sampler)
         state = optimizer.init(carry.psi) if optimizer.restarts_on_redraw else carry.state
-        return Carry(carry.psi, state, points, key, carry.redraws + 1)
+        return carry._replace(state=state, points=points, key=key, redraws=carry.redraws + 1)
 
     def many(
         carry: Carry, validation: tuple[Points, ...], count: Array
-    ) -> tuple[Carry, dict[str, Array], dict[str, Array]]:
+    ) -> tuple[Carry, dict[str, Array]]:
         shapes = jax.eval_shape(iterate, carry, validation)[1]
         columns = {name: jnp.zeros(CAPACITY, s.dtype) for name, s in shapes.items()}
 
@@ -152,23 +161,27 @@ def _iterations(system: System, recipe: Recipe) -> Callable[..., Any]:
             inner, report = iterate(inner, validation)
             return inner, {name: table[name].at[number].set(report[name]) for name in table}
 
-        carry, columns = jax.lax.fori_loop(0, count, body, (carry, columns))
-        after = {
-            "loss": loss_at(carry.psi, carry.points),
-            "validation_loss": loss_at(carry.psi, validation),
-        }
-        return carry, after, columns
+        return jax.lax.fori_loop(0, count, body, (carry, columns))
 
     return many
 
 
-def _better(best: Any, new: tuple[float, Psi, dict[str, Array]], recipe: Recipe) -> Any:
-    """The result so far: the lowest validation loss, or the last that is a number."""
-    if best is None or not np.isfinite(best[0]):
-        return new
-    if recipe.keep == "last":
-        return new if np.isfinite(new[0]) else best
-    return new if new[0] < best[0] else best
+def _chosen(
+    system: System, recipe: Recipe, carry: Carry, validation: tuple[Points, ...]
+) -> tuple[Psi, float, float]:
+    """The resulting ψ with its losses: the last one, or the best if that is asked for or safer."""
+
+    @jax.jit
+    def both(psi: Psi) -> tuple[Array, Array]:
+        training = rows.losses(system.blocks, psi, carry.points, recipe.chunk)
+        return jnp.sum(training), jnp.sum(rows.losses(system.blocks, psi, validation, recipe.chunk))
+
+    loss, validation_loss = map(float, both(carry.psi))
+    last_is_worse = not validation_loss <= float(carry.best_validation_loss)
+    if (recipe.keep == "best" and last_is_worse) or not np.isfinite(validation_loss):
+        loss, validation_loss = map(float, both(carry.best))
+        return carry.best, loss, validation_loss
+    return carry.psi, loss, validation_loss
 
 
 def _next_count(recipe: Recipe, pace: float, done: int, seconds: float) -> int:

@@ -1,0 +1,63 @@
+"""Every problem that comes with the package: its reference satisfies its equation and conditions."""
+
+import jax
+import numpy as np
+import pytest
+
+from tinns import Counts, Recipe, Uniform, UserError
+from tinns.fields import Formula
+from tinns.problems import PROBLEMS, problem_named
+from tinns.residuals import assemble
+
+pytestmark = pytest.mark.usefixtures("float64")
+
+# The largest row; for computed references what their high derivatives allow.
+BOUNDS = {
+    "burgers": 1e-9,
+    "klein-gordon": 1e-12,
+    "wave": 1e-11,
+    "allen-cahn": 1e-7,
+    "kdv": 1e-7,
+}
+
+
+@pytest.mark.parametrize("name", PROBLEMS)
+def test_the_reference_makes_every_row_vanish(name):
+    problem = problem_named(name)
+    system = assemble(problem, Formula(problem.reference().formula))
+    data = system.draw(jax.random.key(0), Counts(60, 40, 20), Uniform())
+    psi = {"field": (), "coefficients": {}}
+    for block, points in zip(system.blocks, data, strict=True):
+        rows = jax.jit(jax.vmap(lambda point, b=block: b.rows(psi, point)))(points)
+        worst = dict(zip(block.row_names, np.abs(rows).max(axis=0).tolist(), strict=True))
+        assert max(worst.values()) <= BOUNDS[name], worst
+
+
+@pytest.mark.parametrize("name", PROBLEMS)
+def test_a_problem_knows_its_name_its_grid_and_its_recipes(name):
+    problem = problem_named(name)
+    assert problem.name == name
+    assert tuple(problem.test_grid()) == problem.domain.axes
+    for axis, points in problem.test_grid().items():
+        lower, upper = problem.domain.interval(axis)
+        assert lower <= points.min() < points.max() <= upper
+    assert {"fast", "paper"} <= set(problem.recipes)
+    conditions = {condition.name for condition in problem.all_conditions()}
+    for recipe in problem.recipes.values():
+        assert isinstance(recipe, Recipe)
+        assert set(recipe.weights) <= conditions
+
+
+def test_the_reference_follows_the_coefficients():
+    slow, fast = (PROBLEMS["wave"](speed=c).reference()(x=0.3, t=0.2) for c in (1.0, 2.0))
+    assert abs(slow - fast) > 0.1
+
+
+def test_an_unknown_problem_suggests_the_nearest():
+    with pytest.raises(UserError, match="'burgrs'.*did you mean 'burgers'"):
+        problem_named("burgrs")
+
+
+def test_an_unknown_recipe_suggests_the_nearest():
+    with pytest.raises(UserError, match="wave.*'papr'.*did you mean 'paper'"):
+        problem_named("wave").recipe("papr")
