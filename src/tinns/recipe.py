@@ -16,9 +16,15 @@ Precision = Literal["float64", "float32"]
 
 @dataclass(frozen=True)
 class Redraw:
-    """Redraw all training points whenever validation exceeds `ratio` times training."""
+    """Redraw all training points whenever validation exceeds `ratio` times training.
+
+    With `candidates` > 1 so many times more points are drawn, and those kept are chosen with a
+    density proportional to |residual|, but for a `uniform` share that is chosen evenly.
+    """
 
     ratio: float = 5.0
+    candidates: int = 1
+    uniform: float = 0.5
 
 
 @dataclass(frozen=True)

@@ -59,6 +59,9 @@ class Counts:
     initial: int = 0
     boundary: int = 0
 
+    def times(self, factor: int) -> "Counts":
+        return Counts(factor * self.interior, factor * self.initial, factor * self.boundary)
+
     def __post_init__(self) -> None:
         for name, count in vars(self).items():
             if count < 0 or int(count) != count:

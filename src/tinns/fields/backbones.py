@@ -35,6 +35,7 @@ class MLP:
     hidden: tuple[int, ...] = (20, 20)
     activation: str = "tanh"
     output_bias: bool = False
+    input_gain: float = 1.0  # the first layer's weights start so many times larger
 
     def __post_init__(self) -> None:
         if not self.hidden or any(width < 1 for width in self.hidden):
@@ -49,6 +50,7 @@ class MLP:
         layers = []
         for index, (fan_in, fan_out) in enumerate(itertools.pairwise(widths)):
             weight = glorot_uniform(jax.random.fold_in(key, index), (fan_out, fan_in))
+            weight = weight * self.input_gain if index == 0 else weight
             has_bias = index < len(self.hidden) or self.output_bias
             layers.append((weight, jnp.zeros(fan_out)) if has_bias else (weight,))
         return tuple(layers)

@@ -13,7 +13,9 @@ import jax.numpy as jnp
 from jax import Array
 from jax.flatten_util import ravel_pytree
 
-from tinns.least_squares.rows import Block, Data, Psi, curvature_along, losses, normal_equations
+from tinns.least_squares.linearised import Linearised
+from tinns.least_squares.rows import Block, Data, Psi, losses
+from tinns.least_squares.solves import Cholesky, CholeskyQR2, Solver
 
 
 class AcceleratedState(NamedTuple):
@@ -43,6 +45,7 @@ class AcceleratedLM:
     mu_max: float = 1e10
     bend: float = 0.5  # longest acceleration taken, relative to the step
     tries: int = 4  # dampings tried per Jacobian before it is computed again
+    stable_below: float = 1e3  # μ, in units of round-off · trace(JᵀJ), that calls for CholeskyQR2
     restarts_on_redraw = False
 
     def init(self, psi: Psi) -> AcceleratedState:
@@ -58,17 +61,24 @@ class AcceleratedLM:
         chunk: int,
     ) -> tuple[Psi, AcceleratedState, dict[str, Array]]:
         flat, unravel = ravel_pytree(psi)
-        gram, gradient, split = normal_equations(blocks, psi, data, chunk)
+        model = Linearised(blocks, psi, data, chunk)
+        gram, gradient, split = model.gram(), model.transposed(model.rows), model.split()
         square = jnp.sum(split)
+        floor = self.stable_below * jnp.finfo(gram.dtype).eps * jnp.trace(gram)
+
+        def directions(solver: Solver, mu: Array) -> tuple[Array, Array]:
+            solve = solver.factor(model, gram, mu)
+            velocity = -solve(model.rows)
+            return velocity, -solve(model.curvature(unravel(velocity))) / 2
 
         def attempt(last: Trial) -> Trial:
             state = last.state
-            factor = jax.scipy.linalg.cho_factor(
-                gram + state.mu * jnp.eye(flat.size, dtype=flat.dtype), lower=True
+            velocity, bend = jax.lax.cond(
+                state.mu < floor,
+                lambda mu: directions(CholeskyQR2(), mu),
+                lambda mu: directions(Cholesky(), mu),
+                state.mu,
             )
-            velocity = -jax.scipy.linalg.cho_solve(factor, gradient)
-            curvature = curvature_along(blocks, psi, unravel(velocity), data, chunk)
-            bend = -jax.scipy.linalg.cho_solve(factor, ravel_pytree(curvature)[0]) / 2
             bends = jnp.linalg.norm(bend) <= self.bend * jnp.linalg.norm(velocity)
             step = velocity + jnp.where(bends, bend, 0.0)
             trial_square = jnp.sum(losses(blocks, unravel(flat + step), data, chunk))
@@ -93,6 +103,7 @@ class AcceleratedLM:
             "loss": square,
             "losses": split,
             "damping": state.mu,
+            "stable": (state.mu < floor).astype(square.dtype),
             "step_norm": jnp.linalg.norm(trial.step),
             "rejected": trial.state.rejected,
             "accelerated": trial.state.accelerated,

@@ -36,11 +36,12 @@ class NormalEquations(NamedTuple):
 
 
 def residuals(
-    blocks: Sequence[Block], psi: Psi, data: Sequence[Data]
+    blocks: Sequence[Block], psi: Psi, data: Sequence[Data], chunk: int | None = None
 ) -> list[Float[Array, "N rows"]]:
     """All rows of each block, scaled by 1/sqrt(count): shape (count, rows per datum)."""
     return [
-        jax.vmap(block.rows, in_axes=(None, 0))(psi, d) / jnp.sqrt(1.0 * _count(d))
+        jax.lax.map(lambda datum, b=block: b.rows(psi, datum), d, batch_size=chunk or count_of(d))
+        / jnp.sqrt(1.0 * count_of(d))
         for block, d in zip(blocks, data, strict=True)
     ]
 
@@ -55,7 +56,7 @@ def losses(
         return jnp.sum(_masked(r, mask) ** 2, axis=0)
 
     return jnp.concatenate(
-        [_accumulate(sums, b, d, chunk) / _count(d) for b, d in zip(blocks, data, strict=True)]
+        [accumulate(sums, b, d, chunk) / count_of(d) for b, d in zip(blocks, data, strict=True)]
     )
 
 
@@ -75,8 +76,8 @@ def loss_and_gradient(
 
     parts = []
     for block, d in zip(blocks, data, strict=True):
-        count = _count(d)
-        parts.append(jax.tree.map(lambda s, n=count: s / n, _accumulate(value, block, d, chunk)))
+        count = count_of(d)
+        parts.append(jax.tree.map(lambda s, n=count: s / n, accumulate(value, block, d, chunk)))
     gradient = jax.tree.map(lambda *g: sum(g), *(g for g, _ in parts))
     split = jnp.concatenate([s for _, s in parts])
     return jnp.sum(split), gradient, split
@@ -97,37 +98,14 @@ def normal_equations(
 
     sums = []
     for block, d in zip(blocks, data, strict=True):
-        count = _count(d)
-        total = _accumulate(parts, block, d, chunk)
+        count = count_of(d)
+        total = accumulate(parts, block, d, chunk)
         sums.append(NormalEquations(*(part / count for part in total)))
     gram, gradient, split = sums[0]
     for more in sums[1:]:
         gram, gradient = gram + more.gram, gradient + more.gradient
         split = jnp.concatenate([split, more.losses])
     return NormalEquations(gram, gradient, split)
-
-
-def curvature_along(
-    blocks: Sequence[Block], psi: Psi, direction: Psi, data: Sequence[Data], chunk: int
-) -> Psi:
-    """Jᵀ r'' with r'' = d²/ds² r(ψ + s·direction) at s = 0, as a tree like ψ."""
-
-    def pulled_back(block: Block, d: Data, mask: Array | None) -> Psi:
-        def all_rows(p: Psi) -> Array:
-            return jax.vmap(block.rows, in_axes=(None, 0))(p, d)
-
-        def velocity(p: Psi) -> Array:
-            return jax.jvp(all_rows, (p,), (direction,))[1]
-
-        second = _masked(jax.jvp(velocity, (psi,), (direction,))[1], mask)
-        return jax.vjp(all_rows, psi)[1](second)[0]
-
-    parts = []
-    for block, d in zip(blocks, data, strict=True):
-        count = _count(d)
-        total = _accumulate(pulled_back, block, d, chunk)
-        parts.append(jax.tree.map(lambda s, n=count: s / n, total))
-    return jax.tree.map(lambda *g: sum(g), *parts)
 
 
 def linearise(
@@ -141,11 +119,11 @@ def linearise(
     )
 
 
-def _accumulate(
+def accumulate(
     function: Callable[[Block, Data, Array | None], Any], block: Block, data: Data, chunk: int
 ) -> Any:
     """Σ over chunks of function(block, chunk of data, mask); the mask blanks the padding."""
-    count = _count(data)
+    count = count_of(data)
     pieces = -(-count // chunk)
     if pieces == 1:
         return function(block, data, None)
@@ -170,5 +148,5 @@ def _masked(r: Array, mask: Array | None) -> Array:
     return r if mask is None else r * mask[:, None]
 
 
-def _count(data: Data) -> int:
+def count_of(data: Data) -> int:
     return jax.tree.leaves(data)[0].shape[0]

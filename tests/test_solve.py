@@ -1,0 +1,76 @@
+"""From a problem to a solution in one call."""
+
+import numpy as np
+import pytest
+
+import tinns
+from tinns import MLP, AcceleratedLM, Counts, Layerwise, Recipe, Stop, TimeInduced, UserError
+from tinns.problems import Burgers
+
+QUICK = Recipe(
+    TimeInduced(MLP((10, 10)), Layerwise(MLP((5,)))),
+    AcceleratedLM(),
+    points=Counts(800, 100, 40),
+    validation=Counts(300, 50, 20),
+    weights={"initial": 2.0},
+    stop=Stop(iterations=60),
+)
+
+
+@pytest.fixture(scope="module")
+def solution():
+    return tinns.solve(Burgers(viscosity=0.05), QUICK, progress=False)
+
+
+def test_a_minute_of_burgers_comes_close_to_the_exact_solution(solution):
+    assert solution.relative_l2() < 3e-3
+
+
+def test_the_solution_satisfies_what_was_asked_of_it(solution):
+    x = np.linspace(-1, 1, 41)
+    np.testing.assert_allclose(solution(x=x, t=0.0), -np.sin(np.pi * x), atol=0.02)
+    np.testing.assert_allclose(solution(x=[-1.0, 1.0], t=[[0.3], [0.8]]), 0, atol=0.02)
+    point = {"x": x, "t": 0.4}
+    u, u_x, u_xx, u_t = (solution.derivative(f"u{d}", **point) for d in ("", "_x", "_xx", "_t"))
+    assert np.abs(u_t + u * u_x - 0.05 * u_xx).max() < 0.05 * np.abs(u_t).max()
+
+
+def test_the_result_records_the_run(solution):
+    result = solution.result
+    assert result["problem"] == "burgers"
+    assert result["recipe"] == "custom"
+    assert result["iterations"] == len(solution.history) == 60
+    assert result["stop_reason"] == "iterations done"
+    assert result["parameters"] == solution.parameters == 2 * 140 + (5 + 5 + 25) + 5
+    assert result["relative_l2"] == pytest.approx(solution.relative_l2())
+    assert 0 < result["loss"] < solution.history["loss"][0]
+    assert result["precision"] == "float64"
+    assert result["settings"]["optimizer"]["class"] == "AcceleratedLM"
+
+
+def test_the_error_during_the_run_ends_at_that_of_the_result(solution):
+    _, errors = solution.history.measured("relative_l2")
+    assert errors.min() == pytest.approx(solution.relative_l2(), rel=0.5)
+
+
+def test_single_precision(heat, small_field, few_points):
+    recipe = Recipe(small_field, points=few_points, validation=few_points, precision="float32")
+    solution = tinns.solve(heat, recipe, iterations=3, progress=False)
+    assert solution.psi["field"]["offset"][0][0].dtype == np.float32
+    assert solution.result["precision"] == "float32"
+    assert np.isfinite(solution.relative_l2())
+
+
+@pytest.mark.parametrize(
+    ("settings", "named"),
+    [
+        ({"problem": "burgrs"}, "did you mean 'burgers'"),
+        ({"recipe": "fsat"}, "did you mean 'fast'"),
+        ({"method": "tinn-adm"}, "did you mean 'tinn-adam'"),
+        ({"iterations": 0}, "iterations"),
+        ({"seconds": -1.0}, "seconds"),
+    ],
+)
+def test_mistakes_are_found_before_any_work(settings, named):
+    with pytest.raises(UserError, match=named):
+        tinns.solve(**({"problem": "burgers", "progress": False} | settings))
