@@ -10,15 +10,18 @@ import tinns
 
 
 @pytest.fixture(scope="module")
-def float64():
-    """Double precision for the tests of a module; tests without it see the user's default.
-
-    Their programs are small and run a few times: they are compiled quickly, not well.
-    """
+def quick_compilation():
+    """The programs of most tests are small and run a few times: compile them quickly, not well."""
     jax.config.update("jax_disable_most_optimizations", True)
+    yield
+    jax.config.update("jax_disable_most_optimizations", False)
+
+
+@pytest.fixture(scope="module")
+def float64(quick_compilation):
+    """Double precision for the tests of a module; tests without it see the user's default."""
     with jax.enable_x64(True):
         yield
-    jax.config.update("jax_disable_most_optimizations", False)
 
 
 class Heat(tinns.Problem):

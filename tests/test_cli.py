@@ -12,7 +12,7 @@ from tinns.training import History
 
 
 @pytest.fixture(scope="module")
-def run(tmp_path_factory):
+def run(tmp_path_factory, quick_compilation):
     """The folder of a short run of the wave equation, and what it printed."""
     folder = tmp_path_factory.mktemp("cli") / "runs" / "wave"
     with pytest.MonkeyPatch.context() as patch:
@@ -144,11 +144,9 @@ def fails(capsys, *arguments):
         (["reference", "wave", "--at", "x=7,t=0.5"], "x = 7"),
         (["plot", "nowhere"], "nowhere"),
     ],
-    ids=" ".join,
+    ids=lambda value: " ".join(value) if isinstance(value, list) else "",
 )
-def test_a_mistake_is_one_line_and_writes_nothing(
-    capsys, tmp_path, monkeypatch, arguments, said
-):
+def test_a_mistake_is_one_line_and_writes_nothing(capsys, tmp_path, monkeypatch, arguments, said):
     monkeypatch.chdir(tmp_path)
     assert said in fails(capsys, *arguments)
     assert list(tmp_path.iterdir()) == []

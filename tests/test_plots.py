@@ -11,6 +11,8 @@ from tinns.problems import KleinGordon
 from tinns.solution import Solution
 from tinns.training import History
 
+pytestmark = pytest.mark.usefixtures("quick_compilation")
+
 LAYERWISE = TimeInduced(MLP((4,)), Layerwise(MLP((3,))))
 
 

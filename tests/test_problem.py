@@ -72,7 +72,9 @@ TRUE_OF_RIPPLE = {
     "neumann below": neumann(lambda t: -2 * pi * jnp.exp(-t), on="x-"),
     "neumann above": neumann(lambda t: 2 * pi * jnp.exp(-t), on="x+"),
     "periodic": periodic("x", derivatives=2),
-    "observed": observed(x=MEASURED, t=MEASURED, u=np.exp(-MEASURED) * (2 + np.sin(2 * pi * MEASURED))),
+    "observed": observed(
+        x=MEASURED, t=MEASURED, u=np.exp(-MEASURED) * (2 + np.sin(2 * pi * MEASURED))
+    ),
 }
 
 
@@ -166,9 +168,7 @@ def test_the_inverse_burgers_problem_has_two_parameters_more():
         def conditions(self):
             return [initial(0.0)]
 
-    shapes = jax.eval_shape(
-        lambda: assemble(Inverse(), TimeInduced()).init(jax.random.key(0))
-    )
+    shapes = jax.eval_shape(lambda: assemble(Inverse(), TimeInduced()).init(jax.random.key(0)))
     assert sum(leaf.size for leaf in jax.tree.leaves(shapes)) == 1147
 
 

@@ -9,6 +9,8 @@ from tinns import MLP, Box, Layerwise, Linear, SpaceTime, TimeInduced, UserError
 from tinns.fields import Formula
 from tinns.solution import Solution
 
+pytestmark = pytest.mark.usefixtures("quick_compilation")
+
 
 def untrained(field, domain, unknowns=("u",), precision="float64", problem=None):
     with jax.enable_x64(precision == "float64"):

@@ -25,6 +25,8 @@ from tinns.problems import Burgers
 from tinns.solution import Solution
 from tinns.training import History
 
+pytestmark = pytest.mark.usefixtures("quick_compilation")
+
 FIELDS = {
     "layerwise": TimeInduced(MLP((4, 3), "sin"), Layerwise(MLP((3,))), scaled=True),
     "linear": TimeInduced(MLP((4,)), Linear()),
@@ -73,9 +75,7 @@ def test_a_loaded_solution_is_bitwise_the_same(tmp_path, kind, precision):
     assert again.field == solution.field
     assert again.domain == solution.domain
     assert again.precision == precision
-    for old, new in zip(
-        jax.tree.leaves(solution.psi), jax.tree.leaves(again.psi), strict=True
-    ):
+    for old, new in zip(jax.tree.leaves(solution.psi), jax.tree.leaves(again.psi), strict=True):
         assert old.dtype == new.dtype
         np.testing.assert_array_equal(old, new)
 

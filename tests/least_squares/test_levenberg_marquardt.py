@@ -51,9 +51,7 @@ def burgers(float64, small_field, few_points):
     flat, unravel = ravel_pytree(psi)
 
     def vector(p):
-        return jnp.concatenate(
-            [r.reshape(-1) for r in residuals(system.blocks, unravel(p), data)]
-        )
+        return jnp.concatenate([r.reshape(-1) for r in residuals(system.blocks, unravel(p), data)])
 
     residual, jacobian = jax.jit(vector), jax.jit(jax.jacfwd(vector))
     numpy_functions = (lambda p: np.asarray(residual(p)), lambda p: np.asarray(jacobian(p)))

@@ -20,6 +20,7 @@ from tinns.residuals import assemble
 
 pytestmark = pytest.mark.usefixtures("float64")
 
+
 @pytest.fixture(scope="module")
 def posed(float64, heat, small_field, few_points):
     system = assemble(heat, small_field, {"initial": 2.0})
@@ -90,9 +91,7 @@ def test_columns_of_a_linearised_row_are_ordered_as_the_flat_parameters(posed, e
     r, jacobian = jax.jit(lambda p: linearise(blocks[0].rows, p, datum))(psi)
     count = len(data[0]["x"])
     np.testing.assert_allclose(r[0] / np.sqrt(count), explicit[2][0], rtol=1e-13)
-    np.testing.assert_allclose(
-        jacobian[0] / np.sqrt(count), explicit[3][0], rtol=1e-12, atol=1e-13
-    )
+    np.testing.assert_allclose(jacobian[0] / np.sqrt(count), explicit[3][0], rtol=1e-12, atol=1e-13)
 
 
 def test_the_loss_is_a_mean_of_squares_and_weights_enter_squared(posed, heat, small_field):

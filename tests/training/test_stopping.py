@@ -42,7 +42,12 @@ def test_the_second_interruption_raises():
 
 @pytest.mark.parametrize(
     "limits",
-    [{"iterations": 0}, {"seconds": -1.0}, {"iterations": 5, "target_loss": 0}, {"seconds": float("nan")}],
+    [
+        {"iterations": 0},
+        {"seconds": -1.0},
+        {"iterations": 5, "target_loss": 0},
+        {"seconds": float("nan")},
+    ],
 )
 def test_impossible_limits_are_refused_by_name(limits):
     name, value = list(limits.items())[-1]

@@ -19,8 +19,8 @@ from tinns.recipe import Recipe
 from tinns.residuals import Psi, System
 from tinns.sampling import Points
 from tinns.training.history import History
-from tinns.training.redrawing import drawn
 from tinns.training.progress import Silent, Snapshot, Watcher
+from tinns.training.redrawing import drawn
 from tinns.training.stopping import Interruption, stop_reason
 
 CAPACITY = 512  # most iterations in one compiled call
@@ -147,7 +147,7 @@ def _iterations(system: System, recipe: Recipe) -> Callable[..., Any]:
 
     def redrawn(carry: Carry) -> Carry:
         key, draw_key = jax.random.split(carry.key)
-        points = drawn(system, recipe, recipe.redraw, draw_key, carry.psi)
+        points = drawn(system, recipe, draw_key, carry.psi)
         state = optimizer.init(carry.psi) if optimizer.restarts_on_redraw else carry.state
         return carry._replace(state=state, points=points, key=key, redraws=carry.redraws + 1)
 

@@ -10,10 +10,9 @@ from tinns.residuals import Psi, System
 from tinns.sampling import Points
 
 
-def drawn(
-    system: System, recipe: Recipe, redraw: Redraw, key: Array, psi: Psi
-) -> tuple[Points, ...]:
+def drawn(system: System, recipe: Recipe, key: Array, psi: Psi) -> tuple[Points, ...]:
     """Points for every block; with candidates, denser where the residual is large."""
+    redraw = recipe.redraw or Redraw()
     if redraw.candidates == 1:
         return system.draw(key, recipe.points, recipe.sampler)
     wanted = jax.eval_shape(lambda k: system.draw(k, recipe.points, recipe.sampler), key)
