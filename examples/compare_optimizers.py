@@ -3,10 +3,10 @@
 from math import inf
 
 import tinns
+from tinns.problems import Burgers
 
 OPTIMIZERS = {
     "Levenberg-Marquardt": tinns.LevenbergMarquardt(),
-    "accelerated": tinns.AcceleratedLM(),
     "L-BFGS": tinns.LBFGS(),
     "Adam": tinns.Adam(learning_rate=1e-2, warmup=50, decay_steps=500),
 }
@@ -15,12 +15,12 @@ OPTIMIZERS = {
 def main(iterations: int | None = None, seconds: float | None = 30.0) -> tinns.Solution:
     """All optimisers get `seconds` of training each, or as many `iterations` if given."""
     limits = {"iterations": iterations} if iterations else {"seconds": seconds}
-    field = tinns.TimeInduced(tinns.MLP((10, 10)), tinns.Layerwise(tinns.MLP((5,))))
+    field = tinns.TimeInduced(tinns.MLP((20,)), tinns.Layerwise(tinns.MLP((5,))))
     best, lowest = None, inf
     print(f"{'optimizer':<20} {'iterations':>10} {'seconds':>8} {'loss':>9} {'error':>9}")
     for name, optimizer in OPTIMIZERS.items():
         recipe = tinns.Recipe(field, optimizer, weights={"initial": 2.0})
-        solution = tinns.solve("burgers", recipe, progress=False, **limits)
+        solution = tinns.solve(Burgers(viscosity=0.05), recipe, progress=False, **limits)
         r = solution.result
         print(
             f"{name:<20} {r['iterations']:>10} {r['seconds']:>8.1f} "

@@ -34,5 +34,5 @@ def test_a_method_keeps_the_rest_of_the_recipe():
 
 
 def test_an_unknown_method_suggests_the_nearest():
-    with pytest.raises(UserError, match="'tin'.*did you mean 'tinn'"):
+    with pytest.raises(UserError, match=r"'tin'.*did you mean 'tinn'"):
         apply_method("tin", Recipe())

@@ -243,6 +243,11 @@ def test_a_function_with_positional_arguments_only_serves_as_a_value():
     np.testing.assert_allclose(rows["initial: initial"], 0, atol=1e-15)
 
 
+def test_a_function_keeps_its_own_defaults():
+    rows = rows_of(posed(initial(lambda x, scale=3.0: scale * x)), lambda x, t: 3 * x)
+    np.testing.assert_allclose(rows["initial: initial"], 0, atol=1e-15)
+
+
 @pytest.mark.parametrize("nonsense", [None, initial(0.0), 7], ids=["none", "condition", "number"])
 def test_conditions_that_are_no_list_are_an_error(nonsense):
     problem = posed()

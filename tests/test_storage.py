@@ -161,7 +161,7 @@ def test_a_file_with_a_strange_header_is_an_error(tmp_path, header):
 
 
 def test_a_missing_file_or_a_folder_is_an_error(tmp_path):
-    with pytest.raises(UserError, match="no solution file at .*nothing"):
+    with pytest.raises(UserError, match=r"no solution file at .*nothing"):
         tinns.load(tmp_path / "nothing.safetensors")
     with pytest.raises(UserError, match="no solution file"):
         tinns.load(tmp_path)

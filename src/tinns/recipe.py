@@ -7,9 +7,9 @@ from typing import Any, Literal
 
 from tinns.errors import UserError
 from tinns.fields import Field, TimeInduced
-from tinns.least_squares import LevenbergMarquardt
+from tinns.least_squares import AcceleratedLM, LevenbergMarquardt
 from tinns.optimizers import Step
-from tinns.sampling import Counts, Sampler, Uniform
+from tinns.sampling import Counts, QuasiRandom, Sampler, Uniform
 
 Precision = Literal["float64", "float32"]
 
@@ -50,16 +50,16 @@ class Stop:
 
 @dataclass(frozen=True)
 class Recipe:
-    """Everything that decides a run but the problem and the seed."""
+    """Everything that decides a run but the problem and the seed; made for a CPU by default."""
 
     field: Field = TimeInduced()
-    optimizer: Step = LevenbergMarquardt()
+    optimizer: Step = AcceleratedLM()
     points: Counts = Counts(2500, 250, 100)
     validation: Counts = Counts(1250, 125, 50)
-    sampler: Sampler = Uniform()
-    redraw: Redraw | None = Redraw()
+    sampler: Sampler = QuasiRandom()
+    redraw: Redraw | None = Redraw(2.0, candidates=4)
     weights: Mapping[str, float] = dataclass_field(default_factory=dict)
-    stop: Stop = Stop(iterations=500, seconds=100.0)
+    stop: Stop = Stop(seconds=60.0, patience=200)
     precision: Precision = "float64"
     chunk: int = 16384  # data whose Jacobian is held at once
     keep: Literal["best", "last"] = "best"  # which ψ is the result: lowest validation loss, or last
@@ -67,3 +67,14 @@ class Recipe:
     def but(self, **changes: Any) -> "Recipe":
         """The same recipe with some settings changed."""
         return replace(self, **changes)
+
+
+# What the paper's program does on every problem [TINN, Appendix E]: uniform points, Algorithm 1 as
+# published, all points redrawn when validation exceeds five times training.
+PAPER = Recipe(
+    optimizer=LevenbergMarquardt(),
+    sampler=Uniform(),
+    redraw=Redraw(5.0),
+    stop=Stop(iterations=30_000),
+    keep="last",
+)

@@ -4,6 +4,7 @@ import dataclasses
 import platform
 import time
 from collections.abc import Callable
+from contextlib import AbstractContextManager, nullcontext
 from importlib.metadata import version
 from typing import Any
 
@@ -43,7 +44,7 @@ def solve(
     chosen = _limited(apply_method(method, chosen), iterations, seconds, target_loss)
     with jax.enable_x64(chosen.precision == "float64"):
         system = assemble(posed, chosen.field, chosen.weights)
-        with watching(chosen.stop, progress) as watcher:
+        with watching(chosen.stop, progress) as watcher, _single_threaded_lapack():
             watcher.says("preparing the reference")
             measure = _monitor(posed, chosen)
             trained = train(system, chosen, seed, measure, watcher)
@@ -58,6 +59,19 @@ def solve(
     )
     result = _result(solution, trained, name, method, seed, chosen)
     return dataclasses.replace(solution, result=result)
+
+
+def _single_threaded_lapack() -> AbstractContextManager[Any]:
+    """On the CPU, factorisations on one thread for the length of a run.
+
+    OpenBLAS threads wait for each other by spinning: when anything else uses a core, a Cholesky
+    factorisation of 20 ms takes over a second. Matrix products are XLA's and keep all cores.
+    """
+    if jax.default_backend() != "cpu":
+        return nullcontext()
+    from threadpoolctl import threadpool_limits
+
+    return threadpool_limits(limits=1, user_api="blas")
 
 
 def _chosen_recipe(problem: Problem, recipe: str | Recipe | None) -> tuple[str, Recipe]:

@@ -170,5 +170,5 @@ def test_an_impossible_network_is_refused(hidden):
 
 
 def test_an_unknown_activation_suggests_the_nearest():
-    with pytest.raises(UserError, match="'tahn'.*did you mean 'tanh'"):
+    with pytest.raises(UserError, match=r"'tahn'.*did you mean 'tanh'"):
         MLP((4,), "tahn")

@@ -189,7 +189,7 @@ def test_a_failed_factorisation_leaves_psi_and_raises_the_damping():
 
 def test_accelerated_steps_never_raise_the_loss(burgers):
     problem, _, _ = burgers
-    trail, reports, _ = run(AcceleratedLM(), *problem, 30)
+    _, reports, _ = run(AcceleratedLM(), *problem, 30)
     losses = np.array([report["loss"] for report in reports])
     assert np.all(np.diff(losses) <= 0)
     assert losses[-1] < 0.1 * losses[0]

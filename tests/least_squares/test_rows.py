@@ -8,37 +8,15 @@ from jax.flatten_util import ravel_pytree
 
 from tinns import Uniform
 from tinns.least_squares.rows import (
-    curvature_along,
     linearise,
     loss_and_gradient,
     losses,
     normal_equations,
-    residuals,
 )
 from tinns.problems import Wave
 from tinns.residuals import assemble
 
 pytestmark = pytest.mark.usefixtures("float64")
-
-
-@pytest.fixture(scope="module")
-def posed(float64, heat, small_field, few_points):
-    system = assemble(heat, small_field, {"initial": 2.0})
-    psi = system.init(jax.random.key(0))
-    return system.blocks, psi, system.draw(jax.random.key(1), few_points, Uniform())
-
-
-@pytest.fixture(scope="module")
-def explicit(posed):
-    """The flat ψ, the residual vector as a function of it, and its value and Jacobian."""
-    blocks, psi, data = posed
-    flat, unravel = ravel_pytree(psi)
-
-    @jax.jit
-    def vector(p):
-        return jnp.concatenate([r.reshape(-1) for r in residuals(blocks, unravel(p), data)])
-
-    return flat, vector, vector(flat), jax.jit(jax.jacfwd(vector))(flat)
 
 
 def compiled(function, posed, chunk, *more):
@@ -64,25 +42,6 @@ def test_the_gradient_from_rows_is_that_of_the_loss(posed, explicit, chunk):
     np.testing.assert_allclose(loss, value, rtol=1e-13)
     np.testing.assert_allclose(ravel_pytree(gradient)[0], slope, rtol=1e-11, atol=1e-12)
     np.testing.assert_allclose(split, compiled(losses, posed, chunk), rtol=1e-13)
-
-
-@pytest.mark.parametrize("chunk", [7, 1000])
-def test_curvature_along_a_direction(posed, explicit, chunk):
-    flat, vector, r, jacobian = explicit
-    direction = jnp.cos(jnp.arange(flat.size))
-
-    def along(s):
-        return vector(flat + s * direction)
-
-    second = jax.jit(jax.jacfwd(jax.jacfwd(along)))(0.0)
-    step = 1e-4
-    differences = (along(step) - 2 * r + along(-step)) / step**2
-    np.testing.assert_allclose(second, differences, atol=1e-5 * float(jnp.abs(second).max()))
-    pulled = jacobian.T @ second
-    tree = ravel_pytree(posed[1])[1](direction)
-    curvature = compiled(curvature_along, posed, chunk, tree)
-    scale = float(jnp.abs(pulled).max())
-    np.testing.assert_allclose(ravel_pytree(curvature)[0], pulled, atol=1e-12 * scale)
 
 
 def test_columns_of_a_linearised_row_are_ordered_as_the_flat_parameters(posed, explicit):

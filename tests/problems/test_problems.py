@@ -1,4 +1,4 @@
-"""Every problem that comes with the package: its reference satisfies its equation and conditions."""
+"""Every problem of the package: its reference satisfies its equation and conditions."""
 
 import jax
 import numpy as np
@@ -54,10 +54,10 @@ def test_the_reference_follows_the_coefficients():
 
 
 def test_an_unknown_problem_suggests_the_nearest():
-    with pytest.raises(UserError, match="'burgrs'.*did you mean 'burgers'"):
+    with pytest.raises(UserError, match=r"'burgrs'.*did you mean 'burgers'"):
         problem_named("burgrs")
 
 
 def test_an_unknown_recipe_suggests_the_nearest():
-    with pytest.raises(UserError, match="wave.*'papr'.*did you mean 'paper'"):
+    with pytest.raises(UserError, match=r"wave.*'papr'.*did you mean 'paper'"):
         problem_named("wave").recipe("papr")

@@ -8,7 +8,7 @@ import numpy as np
 from tinns import reference
 from tinns.domain import Box
 from tinns.problem import Problem, initial
-from tinns.recipe import Recipe, Stop
+from tinns.recipe import PAPER, Recipe
 from tinns.sampling import Counts
 
 
@@ -20,12 +20,10 @@ class AllenCahn(Problem):
     domain = Box(x=(-1, 1), t=(0, 1), periodic="x")
     recipes = {
         "fast": Recipe(weights={"initial": 20.0}),
-        "paper": Recipe(
+        "paper": PAPER.but(
             points=Counts(10_000, 500),
             validation=Counts(5_000, 250),
             weights={"initial": 20.0},
-            stop=Stop(iterations=30_000),
-            keep="last",
         ),
     }
 

@@ -8,7 +8,7 @@ import numpy as np
 from tinns import reference
 from tinns.domain import Box
 from tinns.problem import Problem, dirichlet, initial
-from tinns.recipe import Recipe, Stop
+from tinns.recipe import PAPER, Recipe
 from tinns.sampling import Counts
 
 
@@ -19,12 +19,10 @@ class Burgers(Problem):
     domain = Box(x=(-1, 1), t=(0, 1))
     recipes = {
         "fast": Recipe(weights={"initial": 2.0}),
-        "paper": Recipe(
+        "paper": PAPER.but(
             points=Counts(10_000, 500, 400),
             validation=Counts(5_000, 250, 200),
             weights={"initial": 2.0, "boundary": 1.0},
-            stop=Stop(iterations=30_000),
-            keep="last",
         ),
     }
 

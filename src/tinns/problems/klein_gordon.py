@@ -5,7 +5,7 @@ import numpy as np
 
 from tinns.domain import Box
 from tinns.problem import Problem, dirichlet, initial, initial_velocity
-from tinns.recipe import Recipe, Stop
+from tinns.recipe import PAPER, Recipe, Stop
 from tinns.reference import exact
 from tinns.sampling import Counts
 
@@ -24,12 +24,11 @@ class KleinGordon(Problem):
             validation=Counts(1_250, 200, 400),
             weights={"initial": 3.0},
         ),
-        "paper": Recipe(
+        "paper": PAPER.but(
             points=Counts(15_000, 4_000, 8_000),
             validation=Counts(12_000, 3_000, 4_800),
             weights={"initial": 3.0, "initial_velocity": 1.0, "boundary": 2.0},
             stop=Stop(iterations=10_000),
-            keep="last",
         ),
     }
 

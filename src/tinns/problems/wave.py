@@ -8,7 +8,7 @@ import numpy as np
 from tinns.domain import Box
 from tinns.least_squares import Algorithm1, LevenbergMarquardt
 from tinns.problem import Problem, dirichlet, initial, initial_velocity
-from tinns.recipe import Recipe, Stop
+from tinns.recipe import PAPER, Recipe
 from tinns.reference import exact
 from tinns.sampling import Counts
 
@@ -24,13 +24,11 @@ class Wave(Problem):
     domain = Box(x=(0, 1), t=(0, 1))
     recipes = {
         "fast": Recipe(weights={"initial": 2.0, "boundary": 10.0}),
-        "paper": Recipe(
+        "paper": PAPER.but(
             optimizer=LevenbergMarquardt(Algorithm1(up=1.27, mu_min=5e-7, eta=2.0)),
             points=Counts(10_000, 500, 400),
             validation=Counts(5_000, 250, 200),
             weights={"initial": 2.0, "initial_velocity": 1.0, "boundary": 10.0 * sqrt(2)},
-            stop=Stop(iterations=30_000),
-            keep="last",
         ),
     }
 

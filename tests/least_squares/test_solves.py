@@ -1,0 +1,92 @@
+"""Solves against numpy.linalg.lstsq on ill-conditioned problems, J held whole or in chunks."""
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+from tinns.errors import UserError
+from tinns.least_squares.linearised import Linearised
+from tinns.least_squares.rows import Block
+from tinns.least_squares.solves import Cholesky, CholeskyQR2, HouseholderQR
+
+pytestmark = pytest.mark.usefixtures("float64")
+
+COUNT, SIZE = 200, 30
+
+
+def linear_model(condition, chunk):
+    """Rows a·p - b with singular values from 1 down to 1/condition; also A and b."""
+    generator = np.random.default_rng(1)
+    left, _ = np.linalg.qr(generator.standard_normal((COUNT, SIZE)))
+    right, _ = np.linalg.qr(generator.standard_normal((SIZE, SIZE)))
+    matrix = (left * np.logspace(0, -np.log10(condition), SIZE)) @ right.T
+    target = matrix @ generator.standard_normal(SIZE)
+    block = Block("linear", ("row",), lambda p, d: (d["a"] @ p - d["b"])[None])
+    data = {"a": jnp.asarray(matrix), "b": jnp.asarray(target)}
+    scaled = {name: column * np.sqrt(COUNT) for name, column in data.items()}
+    return Linearised([block], jnp.zeros(SIZE), [scaled], chunk), matrix, target
+
+
+def damped_solution(matrix, target, mu):
+    stacked = np.vstack([matrix, np.sqrt(mu) * np.eye(SIZE)])
+    return np.linalg.lstsq(stacked, np.concatenate([target, np.zeros(SIZE)]), rcond=None)[0]
+
+
+@pytest.mark.parametrize("chunk", [COUNT, 64])
+@pytest.mark.parametrize(
+    ("solver", "condition", "tolerance"),
+    [
+        (Cholesky(), 1e2, 1e-11),
+        (CholeskyQR2(), 1e2, 1e-13),
+        (CholeskyQR2(), 1e6, 1e-9),
+        (CholeskyQR2(), 1e8, 1e-7),
+        (CholeskyQR2(passes=3), 1e10, 1e-5),
+        (CholeskyQR2(passes=3), 1e12, 1e-3),
+    ],
+)
+def test_solves_agree_with_lstsq(solver, condition, tolerance, chunk):
+    model, matrix, target = linear_model(condition, chunk)
+    solve = jax.jit(lambda: solver.factor(model, model.gram(), jnp.asarray(1e-30))(model.rows))
+    expected = damped_solution(matrix, target, 1e-30)
+    assert np.linalg.norm(-solve() - expected) <= tolerance * np.linalg.norm(expected)
+
+
+@pytest.mark.parametrize("condition", [1e4, 1e8, 1e12])
+def test_householder_is_as_good_as_lstsq(condition):
+    model, matrix, target = linear_model(condition, COUNT)
+    step = -HouseholderQR().factor(model, model.gram(), jnp.asarray(1e-30))(model.rows)
+    assert np.linalg.norm(matrix @ step - target) <= 1e-14
+
+
+@pytest.mark.parametrize("solver", [Cholesky(), CholeskyQR2(), HouseholderQR()])
+def test_damping_enters_every_solve(solver):
+    model, matrix, target = linear_model(1e3, COUNT)
+    step = -solver.factor(model, model.gram(), jnp.asarray(0.1))(model.rows)
+    expected = damped_solution(matrix, target, 0.1)
+    assert np.linalg.norm(step - expected) <= 1e-13
+
+
+def test_normal_equations_lose_what_choleskyqr2_keeps():
+    model, matrix, target = linear_model(1e7, COUNT)
+    expected = damped_solution(matrix, target, 1e-30)
+    errors = [
+        np.linalg.norm(-s.factor(model, model.gram(), jnp.asarray(1e-30))(model.rows) - expected)
+        for s in (Cholesky(), CholeskyQR2())
+    ]
+    assert errors[1] < 1e-4 * errors[0]
+
+
+def test_householder_refuses_a_jacobian_in_chunks():
+    model, _, _ = linear_model(10.0, 64)
+    with pytest.raises(UserError, match="chunk"):
+        HouseholderQR().factor(model, model.gram(), jnp.asarray(1.0))
+
+
+def test_chunked_model_equals_whole():
+    whole, _, _ = linear_model(1e3, COUNT)
+    pieces, _, _ = linear_model(1e3, 7)
+    np.testing.assert_allclose(pieces.gram(), whole.gram(), rtol=1e-13, atol=1e-15)
+    np.testing.assert_allclose(
+        pieces.transposed(pieces.rows), whole.transposed(whole.rows), rtol=1e-12, atol=1e-15
+    )
