@@ -1,7 +1,7 @@
 """Write the README's table of results from the records in results/.
 
-    python benchmarks/readme_table.py          rewrite the table
-    python benchmarks/readme_table.py --check  exit 1 if it is out of date
+python benchmarks/readme_table.py          rewrite the table
+python benchmarks/readme_table.py --check  exit 1 if it is out of date
 """
 
 import json

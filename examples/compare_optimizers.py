@@ -12,7 +12,7 @@ OPTIMIZERS = {
 }
 
 
-def main(iterations: int | None = None, seconds: float | None = 30.0) -> tinns.Solution:
+def main(iterations: int | None = None, seconds: float | None = 20.0) -> tinns.Solution:
     """All optimisers get `seconds` of training each, or as many `iterations` if given."""
     limits = {"iterations": iterations} if iterations else {"seconds": seconds}
     field = tinns.TimeInduced(tinns.MLP((20,)), tinns.Layerwise(tinns.MLP((5,))))

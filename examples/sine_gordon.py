@@ -30,7 +30,7 @@ class SineGordon(tinns.Problem):
         return tinns.exact(breather, "breather")
 
 
-def main(iterations: int = 300) -> tinns.Solution:
+def main(iterations: int = 120) -> tinns.Solution:
     # Coordinates far from [-1, 1] would saturate the network: let it see scaled ones.
     recipe = tinns.Recipe(field=tinns.TimeInduced(scaled=True), optimizer=tinns.AcceleratedLM())
     solution = tinns.solve(SineGordon(), recipe, iterations=iterations)

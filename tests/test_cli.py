@@ -19,6 +19,7 @@ def run(tmp_path_factory, quick_compilation):
         # A run of the real recipe would take minutes.
         small = tinns.Recipe(
             tinns.TimeInduced(tinns.MLP((5,)), tinns.Layerwise(tinns.MLP((3,)))),
+            tinns.LevenbergMarquardt(),
             points=tinns.Counts(40, 10, 10),
             validation=tinns.Counts(20, 5, 4),
         )
@@ -136,7 +137,7 @@ def fails(capsys, *arguments):
         (["solve", "wave", "--iterations", "2.5"], "2.5"),
         (["solve", "wave", "--target-loss", "-1"], "-1"),
         (["solve", "wave", "--sed", "1"], "--sed"),
-        (["solve"], "PROBLEM"),
+        (["solve"], "argument"),
         (["slove", "wave"], "slove"),
         (["reference", "wav"], "did you mean 'wave'"),
         (["reference", "wave", "--at", "x=0.3"], "x, t"),

@@ -4,7 +4,17 @@ import numpy as np
 import pytest
 
 import tinns
-from tinns import MLP, AcceleratedLM, Counts, Layerwise, Recipe, Stop, TimeInduced, UserError
+from tinns import (
+    MLP,
+    AcceleratedLM,
+    Counts,
+    Layerwise,
+    LevenbergMarquardt,
+    Recipe,
+    Stop,
+    TimeInduced,
+    UserError,
+)
 from tinns.problems import Burgers
 
 pytestmark = pytest.mark.usefixtures("quick_compilation")
@@ -56,7 +66,7 @@ def test_the_error_during_the_run_ends_at_that_of_the_result(solution):
 
 
 def test_single_precision(heat, small_field, few_points):
-    recipe = Recipe(small_field, points=few_points, validation=few_points, precision="float32")
+    recipe = Recipe(small_field, LevenbergMarquardt(), few_points, few_points, precision="float32")
     solution = tinns.solve(heat, recipe, iterations=3, progress=False)
     assert solution.psi["field"]["offset"][0][0].dtype == np.float32
     assert solution.result["precision"] == "float32"

@@ -6,7 +6,6 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Annotated, Any
 
-import click
 import numpy as np
 import typer
 from rich.console import Console
@@ -19,15 +18,33 @@ from tinns.methods import METHODS
 from tinns.problems import PROBLEMS, problem_named
 from tinns.reference import Reference
 from tinns.solution import Solution
+from tinns.solve import choose_recipe
 from tinns.solve import solve as solve_problem
 from tinns.storage import load
 
 app = typer.Typer(
     help="Solve time-dependent PDEs with time-induced neural networks.",
-    no_args_is_help=True,
     add_completion=False,
 )
 console = Console()
+
+INTERRUPTED = 130  # the shell's code for a command ended by Ctrl-C
+
+# Typer carries a copy of click or uses the installed one; its errors are found through its own.
+CommandLineError: Any = typer.BadParameter.__mro__[2]
+
+
+def _number(kind: type[int] | type[float], help: str) -> Any:
+    """An option that takes a number, and names the value that is none."""
+
+    def parse(text: Any) -> Any:
+        try:
+            return kind(text)
+        except ValueError:
+            name = "a whole number" if kind is int else "a number"
+            raise typer.BadParameter(f"'{text}' is not {name}") from None
+
+    return typer.Option(parser=parse, metavar="NUMBER", help=help)
 
 
 @app.command("list")
@@ -49,19 +66,19 @@ def solve(
     problem: Annotated[str, typer.Argument(help="A problem's name; `tinns list` shows them.")],
     recipe: Annotated[str | None, typer.Option(help="fast, paper, ...")] = None,
     method: Annotated[str, typer.Option(help="tinn, tinn-adam, mlp, ...")] = "tinn",
-    seed: Annotated[int, typer.Option(help="Same seed, same numbers.")] = 0,
-    iterations: Annotated[int | None, typer.Option(help="Stop after so many iterations.")] = None,
-    seconds: Annotated[float | None, typer.Option(help="Stop after so much training.")] = None,
-    target_loss: Annotated[float | None, typer.Option(help="Stop at this loss.")] = None,
+    seed: Annotated[int, _number(int, "Same seed, same numbers.")] = 0,
+    iterations: Annotated[int | None, _number(int, "Stop after so many iterations.")] = None,
+    seconds: Annotated[float | None, _number(float, "Stop after so much training.")] = None,
+    target_loss: Annotated[float | None, _number(float, "Stop at this loss.")] = None,
     out: Annotated[Path | None, typer.Option(help="Folder for results and pictures.")] = None,
     quiet: Annotated[bool, typer.Option("--quiet", help="No progress line.")] = False,
 ) -> None:
     """Solve a problem and write its result, pictures and history into a folder."""
     posed = problem_named(problem)
+    limits = (iterations, seconds, target_loss)
+    choose_recipe(posed, recipe, method, *limits)  # mistakes show before a folder is made
     folder = _prepared(out or Path("runs") / posed.name)
-    solution = solve_problem(
-        posed, recipe, method, seed, iterations, seconds, target_loss, progress=not quiet
-    )
+    solution = solve_problem(posed, recipe, method, seed, *limits, progress=not quiet)
     _write_run(solution, folder)
     _print_summary(solution.result, folder)
 
@@ -180,21 +197,23 @@ def _print_summary(result: Any, folder: Path) -> None:
 
 def main(arguments: list[str] | None = None) -> int:
     """Run the command line; never a traceback for a user's mistake."""
+    given = sys.argv[1:] if arguments is None else arguments
     command = typer.main.get_command(app)
     try:
-        code = command.main(args=arguments, prog_name="tinns", standalone_mode=False)
-    except click.exceptions.NoArgsIsHelpError as help_asked:
-        click.echo(help_asked.format_message())
-        code = 2
-    except click.ClickException as error:
-        click.echo(f"tinns: {error.format_message()}", err=True)
+        code = command.main(args=given or ["--help"], prog_name="tinns", standalone_mode=False)
+    except CommandLineError as error:
+        typer.echo(f"tinns: {error.format_message()}", err=True)
         code = 2
     except UserError as error:
-        click.echo(f"tinns: {error}", err=True)
+        typer.echo(f"tinns: {error}", err=True)
         code = 2
-    except (KeyboardInterrupt, click.Abort):
-        click.echo("tinns: interrupted before there was a result; nothing was written", err=True)
-        code = 130
+    except (KeyboardInterrupt, typer.Abort):
+        code = INTERRUPTED
+    if code == INTERRUPTED:
+        typer.echo("tinns: interrupted before there was a result; nothing was written", err=True)
+    if not given:
+        code = 2
+    code = code if isinstance(code, int) else 0
     if arguments is None:
-        sys.exit(code if isinstance(code, int) else 0)
-    return code if isinstance(code, int) else 0
+        sys.exit(code)
+    return code

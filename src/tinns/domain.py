@@ -63,6 +63,8 @@ class Box:
         return self.axes[:-1]
 
     def interval(self, axis: str) -> tuple[float, float]:
+        if axis not in self.axes:
+            raise UserError(f"the box has no axis '{axis}'; its axes are {', '.join(self.axes)}")
         return dict(self.bounds)[axis]
 
     @property

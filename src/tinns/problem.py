@@ -93,6 +93,10 @@ class Problem:
     @property
     def unknowns(self) -> tuple[str, ...]:
         """Names of the unknown functions, as the equation's arguments give them."""
+        if not isinstance(getattr(self, "domain", None), Box):
+            raise UserError(
+                f"{type(self).__name__} has no domain: add domain = Box(x=(0, 1), t=(0, 1))"
+            )
         names = tuple(inspect.signature(self.equation).parameters)
         found = tuple(name for name in names if name not in self.domain.axes)
         if not found or names != (*found, *self.domain.axes):
@@ -122,7 +126,12 @@ class Problem:
 
     def all_conditions(self) -> list[Condition]:
         """The equation on the interior, then the conditions."""
-        declared = list(self.conditions())
+        declared = self.conditions()
+        if not isinstance(declared, list | tuple):
+            raise UserError(
+                f"{type(self).__name__}.conditions returned {declared!r}; expected a list such as "
+                "[initial(0.0), dirichlet(0.0)]"
+            )
         for condition in declared:
             if not isinstance(condition, Condition):
                 raise UserError(
@@ -233,19 +242,29 @@ def _prescribed(
 def _values(name: str, value: Value, domain: Box, point: Points, count: int) -> list[Any]:
     """The prescribed values at a point, one per unknown that the condition speaks of."""
     if callable(value):
-        wanted = tuple(inspect.signature(value).parameters)
+        wanted = _coordinates_of(value, domain)
         for axis in wanted:
             if axis not in domain.axes:
                 raise UserError(
                     f"{name}: the given function takes '{axis}', which is not an axis of the "
                     f"domain ({', '.join(domain.axes)})"
                 )
-        value = value(**{axis: point[axis] for axis in wanted})
+        value = value(*(point[axis] for axis in wanted))
     several = isinstance(value, tuple | list)
     values = list(value) if several else [value] * count
     if len(values) != count:
         raise UserError(f"{name}: got {len(values)} values for {count} unknown functions")
     return values
+
+
+def _coordinates_of(value: Callable[..., Any], domain: Box) -> list[str]:
+    """The leading arguments of a function, up to those that have defaults of their own."""
+    wanted = []
+    for name, parameter in inspect.signature(value).parameters.items():
+        if name not in domain.axes and parameter.default is not inspect.Parameter.empty:
+            break
+        wanted.append(name)
+    return wanted
 
 
 def _names(on: str | tuple[str, ...]) -> tuple[str, ...]:

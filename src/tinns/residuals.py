@@ -46,11 +46,16 @@ class System:
     @property
     def row_names(self) -> tuple[str, ...]:
         """A name for every kind of row, `equation`, `initial`, ..., in the order of the blocks."""
-        return tuple(name for block in self.blocks for name in block.row_names)
+        names: list[str] = []
+        for name in (name for block in self.blocks for name in block.row_names):
+            same = sum(known == name or known.startswith(f"{name} ") for known in names)
+            names.append(f"{name} {same + 1}" if same else name)
+        return tuple(names)
 
 
 def assemble(problem: Problem, field: Field, weights: Mapping[str, float] | None = None) -> System:
     """Group the conditions by region and trace which derivatives each region needs."""
+    problem.unknowns  # noqa: B018  # an equation or domain that is amiss is reported first
     conditions = _reweighted(problem.all_conditions(), weights or {})
     regions: dict[Region, list[Condition]] = {}
     for condition in conditions:
@@ -95,7 +100,7 @@ def _block(problem: Problem, field: Field, region: Region, group: list[Condition
     def rows(psi: Psi, point: Points) -> Array:
         posed = problem.with_coefficients(psi["coefficients"])
         evaluate = evaluate_at(problem, field, psi, indices)
-        values = [v for c in group for v in _as_list(c.residual(posed, evaluate, point))]
+        values = [v for c in group for v in _as_list(c.name, c.residual(posed, evaluate, point))]
         return jnp.stack([jnp.asarray(v) for v in values]) * jnp.asarray(weights, float)
 
     return Block(region.name, tuple(names), rows)
@@ -112,7 +117,10 @@ def _trace(
     counts = []
     for condition in group:
         shapes = jax.eval_shape(
-            lambda p, c=condition: _as_list(c.residual(posed, lambda _: recorder.jets(), p)), point
+            lambda p, c=condition: _as_list(
+                c.name, c.residual(posed, lambda _: recorder.jets(), p)
+            ),
+            point,
         )
         for shape in shapes:
             if shape.shape != ():
@@ -128,6 +136,8 @@ def _first_corner(key: Array, count: int, dimension: int) -> Array:
     return jnp.zeros((count, dimension))
 
 
-def _as_list(residual: Any) -> list[Any]:
+def _as_list(name: str, residual: Any) -> list[Any]:
     values = residual if isinstance(residual, tuple | list) else [residual]
+    if any(v is None for v in values):
+        raise UserError(f"'{name}' returned None at a point; did its equation forget to return?")
     return [v.value if isinstance(v, Jet) else jnp.asarray(v) for v in values]

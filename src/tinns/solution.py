@@ -147,7 +147,11 @@ class Solution:
     ) -> np.ndarray:
         """∂^index of all unknowns, shape (broadcast shape, number of unknowns)."""
         checked = _checked(self.domain, coordinates, extrapolate)
-        arrays = np.broadcast_arrays(*(checked[axis] for axis in self.domain.axes))
+        try:
+            arrays = np.broadcast_arrays(*(checked[axis] for axis in self.domain.axes))
+        except ValueError:
+            shapes = ", ".join(f"{axis} {checked[axis].shape}" for axis in self.domain.axes)
+            raise UserError(f"coordinates do not broadcast together: {shapes}") from None
         shape, columns = arrays[0].shape, [a.reshape(-1) for a in arrays]
         outputs, pieces = len(self.unknowns), []
         with jax.enable_x64(self.precision == "float64"):

@@ -40,8 +40,7 @@ def solve(
     The recipe gives all settings; `iterations`, `seconds` and `target_loss` replace its limits.
     """
     posed = problem_named(problem) if isinstance(problem, str) else problem
-    name, chosen = _chosen_recipe(posed, recipe)
-    chosen = _limited(apply_method(method, chosen), iterations, seconds, target_loss)
+    name, chosen = choose_recipe(posed, recipe, method, iterations, seconds, target_loss)
     with jax.enable_x64(chosen.precision == "float64"):
         system = assemble(posed, chosen.field, chosen.weights)
         with watching(chosen.stop, progress) as watcher, _single_threaded_lapack():
@@ -74,13 +73,23 @@ def _single_threaded_lapack() -> AbstractContextManager[Any]:
     return threadpool_limits(limits=1, user_api="blas")
 
 
-def _chosen_recipe(problem: Problem, recipe: str | Recipe | None) -> tuple[str, Recipe]:
+def choose_recipe(
+    problem: Problem,
+    recipe: str | Recipe | None,
+    method: str,
+    iterations: int | None = None,
+    seconds: float | None = None,
+    target_loss: float | None = None,
+) -> tuple[str, Recipe]:
+    """The settings that `solve` would use, and a name for them."""
     if isinstance(recipe, Recipe):
-        return "custom", recipe
-    if recipe is None and DEFAULT_RECIPE not in problem.recipes:
-        return "default", Recipe()
-    name = recipe or DEFAULT_RECIPE
-    return name, problem.recipe(name)
+        name, chosen = "custom", recipe
+    elif recipe is None and DEFAULT_RECIPE not in problem.recipes:
+        name, chosen = "default", Recipe()
+    else:
+        name = recipe or DEFAULT_RECIPE
+        chosen = problem.recipe(name)
+    return name, _limited(apply_method(method, chosen), iterations, seconds, target_loss)
 
 
 def _limited(

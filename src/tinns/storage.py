@@ -74,6 +74,8 @@ def load(path: str | Path, problem: Problem | None = None) -> Solution:
         raise UserError(f"{path} is a safetensors file, but not a solution written by tinns")
     try:
         return _rebuild(json.loads(metadata["tinns"]), tensors, problem)
+    except UserError:
+        raise
     except (KeyError, TypeError, ValueError, IndexError) as error:
         raise UserError(f"{path} is damaged or of another version ({error})") from None
 
@@ -99,6 +101,11 @@ def _rebuild(
     }
     if problem is None and header["problem"] in PROBLEMS:
         problem = PROBLEMS[header["problem"]](**header["coefficients"])
+    if problem is not None and (problem.domain, problem.unknowns) != (domain, unknowns):
+        raise UserError(
+            f"the given problem {problem.name} has another domain or other unknowns than the one "
+            f"that was solved, {header['problem']}"
+        )
     return Solution(
         domain,
         unknowns,

@@ -15,6 +15,7 @@ from tinns import (
     AcceleratedLM,
     Adam,
     Box,
+    LevenbergMarquardt,
     Problem,
     Recipe,
     Redraw,
@@ -33,7 +34,13 @@ pytestmark = pytest.mark.usefixtures("float64")
 
 @pytest.fixture(scope="module")
 def recipe(small_field, few_points):
-    return Recipe(small_field, points=few_points, validation=few_points, stop=Stop(iterations=6))
+    return Recipe(
+        small_field,
+        LevenbergMarquardt(),
+        points=few_points,
+        validation=few_points,
+        stop=Stop(iterations=6),
+    )
 
 
 @pytest.fixture(scope="module")

@@ -8,7 +8,7 @@ is the yardstick for both.
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 import jax
 import jax.numpy as jnp
@@ -20,6 +20,7 @@ from tinns.least_squares.linearised import Linearised, RowVector
 Solve = Callable[[RowVector], Array]
 
 
+@runtime_checkable
 class Solver(Protocol):
     """`factor` once per damping; the result maps v to δ. Not finite where a factorisation fails."""
 
