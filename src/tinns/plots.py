@@ -175,7 +175,7 @@ def _error_image(
 
 def _known(solution: Solution, axes: dict[str, np.ndarray | list[float]]) -> np.ndarray | None:
     """The reference for the first unknown on a grid, or None."""
-    reference = solution.problem.reference() if solution.problem is not None else None
+    reference = solution.problem.known_solution() if solution.problem is not None else None
     if reference is None:
         return None
     values = reference.on_grid(**{axis: np.asarray(points) for axis, points in axes.items()})

@@ -112,7 +112,7 @@ class Solution:
 
     def known(self) -> Reference:
         """The problem's reference; an error if there is none."""
-        reference = self.problem.reference() if self.problem is not None else None
+        reference = self.problem.known_solution() if self.problem is not None else None
         if reference is None:
             raise UserError(
                 "no reference is known for this solution: give the problem a reference(self), "

@@ -106,7 +106,7 @@ def _limited(
 
 def _monitor(problem: Problem, recipe: Recipe) -> Callable[[Psi], float] | None:
     """The error on a thinned test grid, for look-ups during training."""
-    reference = problem.reference()
+    reference = problem.known_solution()
     if reference is None:
         return None
     grid = problem.test_grid()
@@ -136,7 +136,7 @@ def _result(
     """What is worth recording of a run, as plain data."""
     problem = solution.problem
     assert problem is not None
-    has_reference = problem.reference() is not None
+    has_reference = problem.known_solution() is not None
     counts = {
         n: int(trained.history[n][-1])
         for n in ("redraws", "failures", "rejected", "accelerated")

@@ -60,5 +60,5 @@ def test_curvature_along_a_direction(posed, explicit, chunk):
 def test_the_jacobian_is_kept_only_if_every_block_fits(posed):
     blocks, psi, data = posed
     for chunk, kept in ((29, False), (30, True)):
-        stored = jax.eval_shape(lambda p, c=chunk: Linearised(blocks, p, data, c).stored, psi)
-        assert (stored is not None) == kept
+        held = jax.eval_shape(lambda p, c=chunk: Linearised(blocks, p, data, c).held, psi)
+        assert (held is not None) == kept

@@ -8,7 +8,7 @@ import pytest
 from tinns.errors import UserError
 from tinns.least_squares.linearised import Linearised
 from tinns.least_squares.rows import Block
-from tinns.least_squares.solves import Cholesky, CholeskyQR2, HouseholderQR
+from tinns.least_squares.solves import Cholesky, CholeskyQR2, HouseholderQR, solve
 
 pytestmark = pytest.mark.usefixtures("float64")
 
@@ -26,6 +26,12 @@ def linear_model(condition, chunk):
     data = {"a": jnp.asarray(matrix), "b": jnp.asarray(target)}
     scaled = {name: column * np.sqrt(COUNT) for name, column in data.items()}
     return Linearised([block], jnp.zeros(SIZE), [scaled], chunk), matrix, target
+
+
+def step_of(solver, model, mu):
+    """The Gauss-Newton step -J⁺r, damped by mu."""
+    factor = solver.factor(model, model.gram(), jnp.asarray(mu))
+    return -solve(model, factor, model.rows)
 
 
 def damped_solution(matrix, target, mu):
@@ -47,22 +53,22 @@ def damped_solution(matrix, target, mu):
 )
 def test_solves_agree_with_lstsq(solver, condition, tolerance, chunk):
     model, matrix, target = linear_model(condition, chunk)
-    solve = jax.jit(lambda: solver.factor(model, model.gram(), jnp.asarray(1e-30))(model.rows))
+    step = jax.jit(lambda: step_of(solver, model, 1e-30))()
     expected = damped_solution(matrix, target, 1e-30)
-    assert np.linalg.norm(-solve() - expected) <= tolerance * np.linalg.norm(expected)
+    assert np.linalg.norm(step - expected) <= tolerance * np.linalg.norm(expected)
 
 
 @pytest.mark.parametrize("condition", [1e4, 1e8, 1e12])
 def test_householder_is_as_good_as_lstsq(condition):
     model, matrix, target = linear_model(condition, COUNT)
-    step = -HouseholderQR().factor(model, model.gram(), jnp.asarray(1e-30))(model.rows)
+    step = step_of(HouseholderQR(), model, 1e-30)
     assert np.linalg.norm(matrix @ step - target) <= 1e-14
 
 
 @pytest.mark.parametrize("solver", [Cholesky(), CholeskyQR2(), HouseholderQR()])
 def test_damping_enters_every_solve(solver):
     model, matrix, target = linear_model(1e3, COUNT)
-    step = -solver.factor(model, model.gram(), jnp.asarray(0.1))(model.rows)
+    step = step_of(solver, model, 0.1)
     expected = damped_solution(matrix, target, 0.1)
     assert np.linalg.norm(step - expected) <= 1e-13
 
@@ -71,8 +77,7 @@ def test_normal_equations_lose_what_choleskyqr2_keeps():
     model, matrix, target = linear_model(1e7, COUNT)
     expected = damped_solution(matrix, target, 1e-30)
     errors = [
-        np.linalg.norm(-s.factor(model, model.gram(), jnp.asarray(1e-30))(model.rows) - expected)
-        for s in (Cholesky(), CholeskyQR2())
+        np.linalg.norm(step_of(s, model, 1e-30) - expected) for s in (Cholesky(), CholeskyQR2())
     ]
     assert errors[1] < 1e-4 * errors[0]
 

@@ -15,7 +15,7 @@ from jax.flatten_util import ravel_pytree
 
 from tinns.least_squares.linearised import Linearised
 from tinns.least_squares.rows import Block, Data, Psi, losses
-from tinns.least_squares.solves import Cholesky, CholeskyQR2, Solver
+from tinns.least_squares.solves import Cholesky, CholeskyQR2, solve
 
 
 class AcceleratedState(NamedTuple):
@@ -66,19 +66,16 @@ class AcceleratedLM:
         square = jnp.sum(split)
         floor = self.stable_below * jnp.finfo(gram.dtype).eps * jnp.trace(gram)
 
-        def directions(solver: Solver, mu: Array) -> tuple[Array, Array]:
-            solve = solver.factor(model, gram, mu)
-            velocity = -solve(model.rows)
-            return velocity, -solve(model.curvature(unravel(velocity))) / 2
-
         def attempt(last: Trial) -> Trial:
             state = last.state
-            velocity, bend = jax.lax.cond(
+            factor = jax.lax.cond(
                 state.mu < floor,
-                lambda mu: directions(CholeskyQR2(), mu),
-                lambda mu: directions(Cholesky(), mu),
+                lambda mu: CholeskyQR2().factor(model, gram, mu),
+                lambda mu: Cholesky().factor(model, gram, mu),
                 state.mu,
             )
+            velocity = -solve(model, factor, model.rows)
+            bend = -solve(model, factor, model.curvature(unravel(velocity))) / 2
             bends = jnp.linalg.norm(bend) <= self.bend * jnp.linalg.norm(velocity)
             step = velocity + jnp.where(bends, bend, 0.0)
             trial_square = jnp.sum(losses(blocks, unravel(flat + step), data, chunk))

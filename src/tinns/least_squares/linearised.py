@@ -30,11 +30,11 @@ class Linearised:
 
     def __init__(self, blocks: Sequence[Block], psi: Psi, data: Sequence[Data], chunk: int) -> None:
         self.blocks, self.psi, self.data, self.chunk = tuple(blocks), psi, tuple(data), chunk
-        self.stored: Array | None = None
+        self.held: Array | None = None
         if all(count_of(d) <= chunk for d in data):
             values, jacobians = zip(*map(self._linearised, self.blocks, self.data), strict=True)
             self.rows: RowVector = values
-            self.stored = jnp.concatenate([_as_matrix(j) for j in jacobians])
+            self.held = jnp.concatenate([_as_matrix(j) for j in jacobians])
         else:
             self.rows = tuple(residuals(blocks, psi, data, chunk))
 
@@ -49,8 +49,8 @@ class Linearised:
 
     def fold(self, function: Callable[[Array, Array], Any], vector: RowVector) -> Any:
         """Σ over pieces of function(J piece, vector piece)."""
-        if self.stored is not None:
-            return function(self.stored, _flat(vector))
+        if self.held is not None:
+            return function(self.held, self.flattened(vector))
         parts = []
         for block, d, v in zip(self.blocks, self.data, vector, strict=True):
             scale = jnp.sqrt(1.0 * count_of(d))
@@ -64,6 +64,11 @@ class Linearised:
 
             parts.append(accumulate(piece, block, (d, v), self.chunk))
         return jax.tree.map(lambda *terms: sum(terms[1:], start=terms[0]), *parts)
+
+    @staticmethod
+    def flattened(vector: RowVector) -> Float[Array, " N"]:
+        """The entries in the order of the rows of a held J."""
+        return jnp.concatenate([v.reshape(-1) for v in vector])
 
     def gram(self) -> Float[Array, "P P"]:
         """JᵀJ."""
@@ -87,7 +92,3 @@ class Linearised:
 
 def _as_matrix(jacobian: Array) -> Array:
     return jacobian.reshape(-1, jacobian.shape[-1])
-
-
-def _flat(vector: RowVector) -> Array:
-    return jnp.concatenate([v.reshape(-1) for v in vector])

@@ -4,36 +4,57 @@ The normal equations lose every direction whose singular value is below about 1e
 CholeskyQR2 keeps them: it whitens J by a first factor and factors once more, which loses only what
 falls below 1e-15 (Y. Yamamoto et al., 2015; shifted as in T. Fukaya et al., 2020). Householder QR
 is the yardstick for both.
+
+Every one of them ends as δ = W (L Lᵀ)⁻¹ Bᵀ v with a basis B = J W of the column space, so that a
+compiled program can choose between them at run time and go on in the same way.
 """
 
-from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Protocol, runtime_checkable
+from typing import NamedTuple, Protocol, runtime_checkable
 
 import jax
 import jax.numpy as jnp
 from jax import Array
+from jaxtyping import Float
 
 from tinns.errors import UserError
 from tinns.least_squares.linearised import Linearised, RowVector
 
-Solve = Callable[[RowVector], Array]
+
+class Factor(NamedTuple):
+    """δ = whiten (lower lowerᵀ)⁻¹ basisᵀ v. Without a held Jacobian the basis is J whiten, unheld.
+
+    Not finite where a factorisation failed.
+    """
+
+    whiten: Float[Array, "P P"]
+    lower: Float[Array, "P P"]
+    basis: Float[Array, "N P"] | None
 
 
 @runtime_checkable
 class Solver(Protocol):
-    """`factor` once per damping; the result maps v to δ. Not finite where a factorisation fails."""
+    """A factorisation of JᵀJ + μI, given JᵀJ."""
 
-    def factor(self, model: Linearised, gram: Array, mu: Array) -> Solve: ...
+    def factor(self, model: Linearised, gram: Array, mu: Array) -> Factor: ...
+
+
+def solve(model: Linearised, factor: Factor, v: RowVector) -> Float[Array, " P"]:
+    """The δ that minimises ‖J δ - v‖² + μ‖δ‖²."""
+    if factor.basis is not None:
+        projected = factor.basis.T @ model.flattened(v)
+    else:
+        projected = model.fold(lambda jacobian, part: _times(jacobian, factor.whiten).T @ part, v)
+    return factor.whiten @ jax.scipy.linalg.cho_solve((factor.lower, True), projected)
 
 
 @dataclass(frozen=True)
 class Cholesky:
-    """(JᵀJ + μI)⁻¹ Jᵀ v."""
+    """The normal equations: (JᵀJ + μI)⁻¹ Jᵀ v."""
 
-    def factor(self, model: Linearised, gram: Array, mu: Array) -> Solve:
-        factor = jax.scipy.linalg.cho_factor(_shifted(gram, mu), lower=True)
-        return lambda v: jax.scipy.linalg.cho_solve(factor, model.transposed(v))
+    def factor(self, model: Linearised, gram: Array, mu: Array) -> Factor:
+        identity = _identity(gram)
+        return Factor(identity, jnp.linalg.cholesky(gram + mu * identity), model.held)
 
 
 @dataclass(frozen=True)
@@ -47,63 +68,55 @@ class CholeskyQR2:
     passes: int = 2
     shift: float = 4.0  # of the first factorisation, in units of round-off times trace(JᵀJ)
 
-    def factor(self, model: Linearised, gram: Array, mu: Array) -> Solve:
-        identity = jnp.eye(gram.shape[0], dtype=gram.dtype)
+    def factor(self, model: Linearised, gram: Array, mu: Array) -> Factor:
         shift = self.shift * jnp.finfo(gram.dtype).eps * jnp.trace(gram)
-        whiten = _inverse_factor(gram + (mu + shift) * identity)
+        whiten = _inverse_factor(gram + (mu + shift) * _identity(gram))
         for _ in range(self.passes - 2):
-            whiten = whiten @ _inverse_factor(_whitened_gram(model, whiten, mu))
-        last = jax.scipy.linalg.cho_factor(_whitened_gram(model, whiten, mu), lower=True)
+            whiten = whiten @ _inverse_factor(_whitened_gram(model, whiten, mu)[0])
+        white_gram, basis = _whitened_gram(model, whiten, mu)
+        return Factor(whiten, jnp.linalg.cholesky(white_gram), basis)
 
-        def solve(v: RowVector) -> Array:
-            projected = model.fold(lambda jacobian, part: _product(jacobian, whiten).T @ part, v)
-            return whiten @ jax.scipy.linalg.cho_solve(last, projected)
 
-        return solve
+@dataclass(frozen=True)
+class HouseholderQR:
+    """QR of [J; √μ I], with J held whole."""
+
+    def factor(self, model: Linearised, gram: Array, mu: Array) -> Factor:
+        if model.held is None:
+            raise UserError(
+                "HouseholderQR needs the whole Jacobian: give the recipe a `chunk` of at least the "
+                "number of points, or use CholeskyQR2"
+            )
+        identity = _identity(gram)
+        q, r = jnp.linalg.qr(jnp.concatenate([model.held, jnp.sqrt(mu) * identity]))
+        whiten = jax.scipy.linalg.solve_triangular(r, identity)
+        return Factor(whiten, identity, q[: len(model.held)])
 
 
 def _inverse_factor(matrix: Array) -> Array:
     """R⁻¹ with RᵀR = matrix."""
     factor = jnp.linalg.cholesky(matrix)
-    identity = jnp.eye(matrix.shape[0], dtype=matrix.dtype)
-    return jax.scipy.linalg.solve_triangular(factor, identity, lower=True).T
+    return jax.scipy.linalg.solve_triangular(factor, _identity(matrix), lower=True).T
 
 
-def _whitened_gram(model: Linearised, whiten: Array, mu: Array) -> Array:
-    """Wᵀ (JᵀJ + μI) W, from the product J W."""
+def _whitened_gram(model: Linearised, whiten: Array, mu: Array) -> tuple[Array, Array | None]:
+    """Wᵀ (JᵀJ + μI) W from the product J W, and that product where J is held."""
+    damping = mu * (whiten.T @ whiten)
+    if model.held is not None:
+        basis = _times(model.held, whiten)
+        return basis.T @ basis + damping, basis
 
     def piece(jacobian: Array, _: Array) -> Array:
-        white = _product(jacobian, whiten)
-        return white.T @ white
+        basis = _times(jacobian, whiten)
+        return basis.T @ basis
 
-    return model.fold(piece, model.rows) + mu * (whiten.T @ whiten)
+    return model.fold(piece, model.rows) + damping, None
 
 
-def _product(jacobian: Array, whiten: Array) -> Array:
+def _times(jacobian: Array, whiten: Array) -> Array:
     """J W, kept from being reordered: Wᵀ(Jᵀv) would lose what (J W)ᵀv keeps."""
     return jax.lax.optimization_barrier(jacobian @ whiten)
 
 
-@dataclass(frozen=True)
-class HouseholderQR:
-    """QR of [J; √μ I]. Holds J whole."""
-
-    def factor(self, model: Linearised, gram: Array, mu: Array) -> Solve:
-        size = gram.shape[0]
-        if model.stored is None:
-            raise UserError(
-                "HouseholderQR needs the whole Jacobian: give the recipe a `chunk` of at least the "
-                "number of points, or use CholeskyQR2"
-            )
-        damped = jnp.concatenate([model.stored, jnp.sqrt(mu) * jnp.eye(size, dtype=gram.dtype)])
-        q, r = jnp.linalg.qr(damped)
-
-        def solve(v: RowVector) -> Array:
-            flat = jnp.concatenate([part.reshape(-1) for part in v])
-            return jax.scipy.linalg.solve_triangular(r, q[: flat.size].T @ flat)
-
-        return solve
-
-
-def _shifted(gram: Array, mu: Array) -> Array:
-    return gram + mu * jnp.eye(gram.shape[0], dtype=gram.dtype)
+def _identity(matrix: Array) -> Array:
+    return jnp.eye(matrix.shape[0], dtype=matrix.dtype)
