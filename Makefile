@@ -22,7 +22,7 @@ test: install
 	$(BIN)/ruff format --check .
 	$(BIN)/basedpyright --level error
 	$(BIN)/lint-imports
-	$(BIN)/pytest -m "not slow"
+	OPENBLAS_NUM_THREADS=1 $(BIN)/pytest -m "not slow" -n auto --maxprocesses=4
 
 test-slow: install
 	$(BIN)/pytest -m slow
