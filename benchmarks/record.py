@@ -2,7 +2,7 @@
 
     python benchmarks/record.py burgers --recipe paper --seeds 0 1 2 3 4 --iterations 3000
 
-Each run is written to OUT/PROBLEM-RECIPE-ITERATIONS-SEED.json as soon as it ends, with its error
+Each run is written to OUT/PROBLEM-RECIPE-EXTENT-SEED.json as soon as it ends, with its error
 against training seconds.
 """
 
@@ -30,7 +30,7 @@ def main() -> None:
                 print(f"{name} seed {seed}: left out, {spent:.0f} s spent", flush=True)
                 continue
             record = run(name, arguments.recipe, arguments.method, seed, arguments)
-            file = f"{name}-{arguments.recipe}-{record['iterations']}-seed{seed}.json"
+            file = f"{name}-{arguments.recipe}-{_extent(arguments)}-seed{seed}.json"
             text = json.dumps(record, indent=1, default=float) + "\n"
             write_whole(arguments.out / file, lambda path, text=text: path.write_text(text))
             print(
@@ -66,6 +66,13 @@ def run(name: str, recipe: str, method: str, seed: int, limits: Any) -> dict[str
         for i, e in zip(iterations[::stride], errors[::stride], strict=True)
     ]
     return {**solution.result, "curve": curve}
+
+
+def _extent(limits: Any) -> str:
+    """How long a run was allowed to be, for its file's name."""
+    if limits.iterations:
+        return f"{limits.iterations}its"
+    return f"{limits.seconds:g}s" if limits.seconds else "full"
 
 
 def _arguments() -> argparse.Namespace:

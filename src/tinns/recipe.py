@@ -78,3 +78,10 @@ PAPER = Recipe(
     stop=Stop(iterations=30_000),
     keep="last",
 )
+
+# Made for a GPU: more points, and a minute is thousands of iterations.
+ACCURATE = Recipe(
+    points=Counts(10_000, 500, 400),
+    validation=Counts(5_000, 250, 200),
+    chunk=65_536,
+)

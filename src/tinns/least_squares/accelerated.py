@@ -45,7 +45,7 @@ class AcceleratedLM:
     mu_max: float = 1e10
     bend: float = 0.5  # longest acceleration taken, relative to the step
     tries: int = 4  # dampings tried per Jacobian before it is computed again
-    stable_below: float = 1e3  # μ, in units of round-off · trace(JᵀJ), that calls for CholeskyQR2
+    stable_below: float = 0.1  # μ, in units of round-off · trace(JᵀJ), that calls for CholeskyQR2
     restarts_on_redraw = False
 
     def init(self, psi: Psi) -> AcceleratedState:

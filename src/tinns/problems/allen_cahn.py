@@ -8,7 +8,7 @@ import numpy as np
 from tinns import reference
 from tinns.domain import Box
 from tinns.problem import Problem, initial
-from tinns.recipe import PAPER, Recipe
+from tinns.recipe import ACCURATE, PAPER, Recipe
 from tinns.sampling import Counts
 
 
@@ -20,6 +20,7 @@ class AllenCahn(Problem):
     domain = Box(x=(-1, 1), t=(0, 1), periodic="x")
     recipes = {
         "fast": Recipe(weights={"initial": 20.0}),
+        "accurate": ACCURATE.but(weights={"initial": 20.0}),
         "paper": PAPER.but(
             points=Counts(10_000, 500),
             validation=Counts(5_000, 250),

@@ -4,8 +4,9 @@ import jax.numpy as jnp
 import numpy as np
 
 from tinns.domain import Box
+from tinns.fields import MLP, Layerwise, TimeInduced
 from tinns.problem import Problem, dirichlet, initial, initial_velocity
-from tinns.recipe import PAPER, Recipe, Stop
+from tinns.recipe import ACCURATE, PAPER, Recipe, Stop
 from tinns.reference import exact
 from tinns.sampling import Counts
 
@@ -23,6 +24,12 @@ class KleinGordon(Problem):
             points=Counts(2_500, 400, 800),
             validation=Counts(1_250, 200, 400),
             weights={"initial": 3.0},
+        ),
+        "accurate": ACCURATE.but(
+            field=TimeInduced(MLP((20, 20)), Layerwise(MLP((10, 10), "sin"))),
+            points=Counts(10_000, 2_000, 4_000),
+            validation=Counts(5_000, 1_000, 2_000),
+            weights={"equation": 0.3, "initial": 3.0},
         ),
         "paper": PAPER.but(
             points=Counts(15_000, 4_000, 8_000),

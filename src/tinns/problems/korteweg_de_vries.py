@@ -7,8 +7,9 @@ import numpy as np
 
 from tinns import reference
 from tinns.domain import Box
+from tinns.fields import MLP, Layerwise, TimeInduced
 from tinns.problem import Problem, initial
-from tinns.recipe import PAPER, Recipe, Stop
+from tinns.recipe import ACCURATE, PAPER, Recipe, Stop
 from tinns.sampling import Counts
 
 
@@ -20,6 +21,12 @@ class KortewegDeVries(Problem):
     domain = Box(x=(-1, 1), t=(0, 1), periodic="x")
     recipes = {
         "fast": Recipe(weights={"initial": 2.0}),
+        "accurate": ACCURATE.but(
+            field=TimeInduced(
+                MLP((24, 24, 24), "sin", input_gain=3.0), Layerwise(MLP((10, 10), "sin"))
+            ),
+            weights={"equation": 0.1},
+        ),
         "paper": PAPER.but(
             points=Counts(10_000, 500),
             validation=Counts(5_000, 250),

@@ -6,9 +6,10 @@ import jax.numpy as jnp
 import numpy as np
 
 from tinns.domain import Box
+from tinns.fields import MLP, Layerwise, TimeInduced
 from tinns.least_squares import Algorithm1, LevenbergMarquardt
 from tinns.problem import Problem, dirichlet, initial, initial_velocity
-from tinns.recipe import PAPER, Recipe
+from tinns.recipe import ACCURATE, PAPER, Recipe
 from tinns.reference import exact
 from tinns.sampling import Counts
 
@@ -24,6 +25,12 @@ class Wave(Problem):
     domain = Box(x=(0, 1), t=(0, 1))
     recipes = {
         "fast": Recipe(weights={"initial": 2.0, "boundary": 10.0}),
+        "accurate": ACCURATE.but(
+            field=TimeInduced(
+                MLP((24, 24, 24), "sin", input_gain=3.0), Layerwise(MLP((10, 10), "sin"))
+            ),
+            weights={"equation": 0.03, "initial_velocity": 0.3, "boundary": 3.0},
+        ),
         "paper": PAPER.but(
             optimizer=LevenbergMarquardt(Algorithm1(up=1.27, mu_min=5e-7, eta=2.0)),
             points=Counts(10_000, 500, 400),
