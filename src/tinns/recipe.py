@@ -31,8 +31,8 @@ class Redraw:
 class Stop:
     """When to stop: whichever comes first; None means never for that reason.
 
-    Stagnation: the best loss of the last `patience` iterations is no better than 99 % of the best
-    before them.
+    Stagnation: the best validation loss of the last `patience` iterations is no better than 99 % of
+    the best before them.
     """
 
     iterations: int | None = None

@@ -23,7 +23,7 @@ def stop_reason(stop: Stop, history: History, loss: float, interrupted: bool) ->
         return "iterations done"
     if stop.seconds is not None and history["seconds"][-1] >= stop.seconds:
         return "time is up"
-    if stop.patience is not None and _stagnated(history["loss"], stop.patience):
+    if stop.patience is not None and _stagnated(history["validation_loss"], stop.patience):
         return "stagnated"
     return None
 
