@@ -37,8 +37,8 @@ def table() -> str:
     pace = statistics.median(1e3 * r["seconds"] / r["iterations"] for r in short)
     lines += [
         "",
-        "Ours are single runs (seed 0), the paper's are means of five; seconds are training without "
-        "compilation. Recipe `paper` runs as many iterations as the paper's. Burgers after 3000 "
+        "Ours are single runs (seed 0), the paper's are means of five; seconds are training "
+        "without compilation. Recipe `paper` runs as many iterations as the paper's. Burgers after 3000 "
         f"iterations of it: median error {median:.1e} over {len(short)} seeds, {pace:.2f} ms an "
         "iteration.",
     ]

@@ -12,7 +12,8 @@ from tinns.training.stopping import Interruption, stop_reason
 
 def run_of(losses):
     count = len(losses)
-    return History({"loss": np.array(losses), "seconds": np.arange(1.0, count + 1)})
+    columns = {"loss": np.array(losses), "validation_loss": np.array(losses)}
+    return History({**columns, "seconds": np.arange(1.0, count + 1)})
 
 
 def test_a_run_that_still_improves_goes_on():
