@@ -38,9 +38,9 @@ def table() -> str:
     lines += [
         "",
         "Ours are single runs (seed 0), the paper's are means of five; seconds are training "
-        "without compilation. Recipe `paper` runs as many iterations as the paper's. Burgers after "
-        f"3000 iterations of it: median error {median:.1e} over {len(short)} seeds, {pace:.2f} ms an "
-        "iteration.",
+        "without compilation. Recipe `paper` runs as many iterations as the paper's. "
+        f"Burgers after 3000 iterations of it: median error {median:.1e} over {len(short)} seeds, "
+        f"{pace:.2f} ms an iteration.",
     ]
     return "\n".join(lines)
 

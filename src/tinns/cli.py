@@ -3,6 +3,7 @@
 import json
 import sys
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -21,11 +22,9 @@ from tinns.solution import Solution
 from tinns.solve import choose_recipe
 from tinns.solve import solve as solve_problem
 from tinns.storage import load
+from tinns.version import __version__
 
-app = typer.Typer(
-    help="Solve time-dependent PDEs with time-induced neural networks.",
-    add_completion=False,
-)
+app = typer.Typer(add_completion=False)
 console = Console()
 
 INTERRUPTED = 130  # the shell's code for a command ended by Ctrl-C
@@ -45,6 +44,15 @@ def _number(kind: type[int] | type[float], help: str) -> Any:
             raise typer.BadParameter(f"'{text}' is not {name}") from None
 
     return typer.Option(parser=parse, metavar="NUMBER", help=help)
+
+
+@app.callback(invoke_without_command=True)
+def about(
+    version: Annotated[bool, typer.Option("--version", help="Show the version.")] = False,
+) -> None:
+    """Solve time-dependent PDEs with time-induced neural networks."""
+    if version:
+        console.print(f"tinns {__version__}", highlight=False)
 
 
 @app.command("list")
@@ -68,7 +76,9 @@ def solve(
     method: Annotated[str, typer.Option(help="tinn, tinn-adam, mlp, ...")] = "tinn",
     seed: Annotated[int, _number(int, "Same seed, same numbers.")] = 0,
     iterations: Annotated[int | None, _number(int, "Stop after so many iterations.")] = None,
-    seconds: Annotated[float | None, _number(float, "Stop after so much training.")] = None,
+    seconds: Annotated[
+        float | None, _number(float, "Stop after so many seconds of training.")
+    ] = None,
     target_loss: Annotated[float | None, _number(float, "Stop at this loss.")] = None,
     out: Annotated[Path | None, typer.Option(help="Folder for results and pictures.")] = None,
     quiet: Annotated[bool, typer.Option("--quiet", help="No progress line.")] = False,
@@ -77,8 +87,16 @@ def solve(
     posed = problem_named(problem)
     limits = (iterations, seconds, target_loss)
     choose_recipe(posed, recipe, method, *limits)  # mistakes show before a folder is made
-    folder = _prepared(out or Path("runs") / posed.name)
-    solution = solve_problem(posed, recipe, method, seed, *limits, progress=not quiet)
+    folder = out or Path("runs") / posed.name
+    is_new = not folder.exists()
+    _prepared(folder)
+    try:
+        solution = solve_problem(posed, recipe, method, seed, *limits, progress=not quiet)
+    except BaseException:
+        if is_new:
+            with suppress(OSError):
+                folder.rmdir()  # nothing was written yet
+        raise
     _write_run(solution, folder)
     _print_summary(solution.result, folder)
 
@@ -92,7 +110,8 @@ def plot(
     if not run.exists():
         raise UserError(f"no run at {run}: give the --out folder of `tinns solve`")
     solution = load(file)
-    for path in _draw(solution, _prepared(file.parent)):
+    prefix = "" if file.name == "solution.safetensors" else f"{file.stem}-"
+    for path in _draw(solution, _prepared(file.parent), prefix):
         console.print(f"wrote {path}", soft_wrap=True)
 
 
@@ -109,9 +128,11 @@ def reference(
     known = posed.reference()
     if known is None:
         raise UserError(f"no reference is known for {posed.name}")
+    if out is not None and out.suffix != ".npz":
+        raise UserError(f"--out {out}: expected a name that ends in .npz")
+    point = _point(at, posed.domain.axes, posed.domain.interval) if at is not None else None
     console.print(f"{posed.name}: {known.source}; relative accuracy {known.accuracy:.0e}")
-    if at is not None:
-        point = _point(at, posed.domain.axes, posed.domain.interval)
+    if point is not None:
         value = np.ravel(known(**point))
         console.print(f"u*({at}) = {', '.join(f'{v:.15g}' for v in value)}")
     if out is not None:
@@ -119,13 +140,12 @@ def reference(
 
 
 def _write_reference(known: Reference, grid: dict[str, np.ndarray], out: Path) -> None:
-    path = out if out.suffix == ".npz" else out.with_suffix(".npz")
-    _prepared(path.parent)
+    _prepared(out.parent)
     with console.status("evaluating the reference"):
         values = known.on_grid(**grid)
-    write_arrays(path, {"u": values, **grid})
+    write_arrays(out, {"u": values, **grid})
     console.print(
-        f"wrote {path}: u on {' x '.join(str(n) for n in values.shape)} points", soft_wrap=True
+        f"wrote {out}: u on {' x '.join(str(n) for n in values.shape)} points", soft_wrap=True
     )
 
 
@@ -138,7 +158,7 @@ def _point(
         point = {name.strip(): float(value) for name, value in pairs}
     except ValueError:
         raise UserError(f"--at '{text}': expected coordinates such as x=0.3,t=0.5") from None
-    if set(point) != set(axes):
+    if sorted(name.strip() for name, _ in pairs) != sorted(axes):
         raise UserError(f"--at '{text}': expected exactly the coordinates {', '.join(axes)}")
     for axis, value in point.items():
         lower, upper = interval(axis)
@@ -156,6 +176,8 @@ def _prepared(folder: Path) -> Path:
         probe = folder / ".writable"
         probe.touch()
         probe.unlink()
+    except FileExistsError:
+        raise UserError(f"cannot write into {folder}: it is a file; give a folder") from None
     except OSError as error:
         raise UserError(f"cannot write into {folder}: {error.strerror or error}") from None
     return folder
@@ -165,25 +187,26 @@ def _write_run(solution: Solution, folder: Path) -> None:
     text = json.dumps(solution.result, indent=2, allow_nan=False, default=float)
     solution.save(folder / "solution.safetensors")
     write_whole(folder / "history.csv", lambda path: path.write_text(solution.history.to_csv()))
-    _draw(solution, folder)
     write_whole(folder / "result.json", lambda path: path.write_text(text + "\n"))
+    _draw(solution, folder)
 
 
-def _draw(solution: Solution, folder: Path) -> list[Path]:
+def _draw(solution: Solution, folder: Path, prefix: str = "") -> list[Path]:
     with console.status("drawing"):
         drawn = [
-            plots.plot_solution(solution, folder / "solution.png"),
-            plots.plot_training(solution, folder / "training.png"),
+            plots.plot_solution(solution, folder / f"{prefix}solution.png"),
+            plots.plot_training(solution, folder / f"{prefix}training.png"),
         ]
         if plots.has_trajectory(solution):
-            drawn.append(plots.plot_trajectory(solution, folder / "trajectory.png"))
+            drawn.append(plots.plot_trajectory(solution, folder / f"{prefix}trajectory.png"))
     return drawn
 
 
 def _print_summary(result: Any, folder: Path) -> None:
     console.print(
-        f"{result['problem']}: {result['stop_reason']} after {result['iterations']} iterations, "
-        f"loss {result['loss']:.2e}; results and pictures in {folder}",
+        f"{result['problem']}: {result['stop_reason']}, {result['iterations']} iterations, kept "
+        f"number {result['kept_iteration']}; loss {result['loss']:.2e}, validation "
+        f"{result['validation_loss']:.2e}; results and pictures in {folder}",
         soft_wrap=True,
     )
     error = result["relative_l2"]

@@ -99,8 +99,9 @@ def _interval(name: str, interval: tuple[float, float]) -> tuple[float, float]:
     except (TypeError, ValueError):
         raise UserError(f"axis {name}: expected (lower, upper), got {interval!r}") from None
     if not (math.isfinite(lower) and math.isfinite(upper) and lower < upper):
+        fault = "runs backwards" if upper < lower else "is empty or not finite"
         raise UserError(
-            f"axis {name}: the interval ({lower:g}, {upper:g}) is empty or infinite; "
-            "the lower end must be less than the upper end"
+            f"axis {name}: the interval ({lower:g}, {upper:g}) {fault}; expected finite numbers "
+            "(lower, upper) with lower < upper"
         )
     return lower, upper

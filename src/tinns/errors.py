@@ -17,4 +17,5 @@ def unknown_name(kind: str, name: str, known: Iterable[str]) -> UserError:
     names = sorted(known)
     near = get_close_matches(name, names, n=1, cutoff=0.4)
     hint = f"did you mean '{near[0]}'? " if near else ""
-    return UserError(f"unknown {kind} '{name}': {hint}known are {', '.join(names)}")
+    known_names = f"known are {', '.join(names)}" if names else "there are none"
+    return UserError(f"unknown {kind} '{name}': {hint}{known_names}")

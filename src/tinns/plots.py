@@ -1,6 +1,7 @@
 """Pictures of a solution: the function and its error, the training, the path through weights."""
 
 from pathlib import Path
+from typing import Any
 
 import jax
 import numpy as np
@@ -15,7 +16,8 @@ from tinns.fields import Layerwise, TimeInduced
 from tinns.files import write_whole
 from tinns.solution import Solution
 
-VALUE_COLOURS = "RdBu_r"
+SIGNED_COLOURS = "RdBu_r"
+ONE_SIGNED_COLOURS = "viridis"
 ERROR_COLOURS = "magma"
 ERROR_FLOOR = 1e-16
 
@@ -88,19 +90,17 @@ def plot_trajectory(solution: Solution, path: str | Path) -> Path:
 def _one_dimension(solution: Solution) -> Figure:
     (space,) = solution.domain.space
     name = solution.unknowns[0]
-    grid = solution.grid(**{space: 301, TIME: 201})
+    grid = solution.grid(**{space: 301, TIME: 202})  # 201 intervals: a third of them is whole
     x, t, u = grid[space].values, grid[TIME].values, grid[name].values
     known = _known(solution, {space: x, TIME: t})
     figure = _figure(13, 7.5) if known is not None else _figure(9, 7)
     rows = figure.add_gridspec(2, 1, height_ratios=(1.3, 1))
     panels = [("prediction", u)] if known is None else [("reference", known), ("prediction", u)]
     top = rows[0].subgridspec(1, len(panels) + (known is not None))
-    limit = np.abs(panels[0][1]).max() or 1.0
+    colours = _colours(panels[0][1])
     for number, (label, values) in enumerate(panels):
         axes = figure.add_subplot(top[number])
-        image = axes.pcolormesh(
-            t, x, values, cmap=VALUE_COLOURS, vmin=-limit, vmax=limit, rasterized=True
-        )
+        image = axes.pcolormesh(t, x, values, rasterized=True, **colours)
         axes.set(title=label, xlabel="t", ylabel=space)
         figure.colorbar(image, ax=axes)
     if known is not None:
@@ -112,12 +112,16 @@ def _one_dimension(solution: Solution) -> Figure:
     for number, time in enumerate(times):
         axes = figure.add_subplot(bottom[number])
         column = int(np.argmin(np.abs(t - time)))
+        margin = 0.08 * (colours["vmax"] - colours["vmin"])
         if known is not None:
             axes.plot(x, known[:, column], color="0.7", lw=4, label="reference")
         axes.plot(x, u[:, column], "k--" if known is not None else "k", lw=1.2, label="prediction")
-        axes.set(title=f"t = {t[column]:.3g}", xlabel=space, ylim=(-1.15 * limit, 1.15 * limit))
+        axes.set(title=f"t = {t[column]:.3g}", xlabel=space)
+        axes.set_ylim(colours["vmin"] - margin, colours["vmax"] + margin)
         if number == 0:
-            axes.legend(frameon=False, fontsize="small")
+            axes.set_ylabel(name)
+            if known is not None:
+                axes.legend(frameon=False, fontsize="small")
     figure.suptitle(_headline(solution))
     return figure
 
@@ -131,46 +135,54 @@ def _several_dimensions(solution: Solution) -> Figure:
     grid = solution.grid(**axes_points, **middle, t=times)
     u = grid[name].values.reshape(101, 101, len(times))
     known = _known(solution, {**axes_points, **middle, TIME: times})
-    labels = ["prediction"] if known is None else ["reference", "prediction", "|error|"]
-    figure = _figure(3.4 * len(times), 3.1 * len(labels))
-    panels = figure.subplots(len(labels), len(times), squeeze=False)
-    limit = np.abs(u if known is None else known).max() or 1.0
-    x, y = axes_points.values()
-    for row, label in enumerate(labels):
+    rows = [("prediction", u)]
+    if known is not None:
+        known = known.reshape(u.shape)
+        rows = [("reference", known), ("prediction", u), ("|error|", np.abs(u - known))]
+    figure = _figure(3.2 * len(times) + 1, 3.0 * len(rows))
+    panels = figure.subplots(len(rows), len(times), squeeze=False, sharex=True, sharey=True)
+    for row, (label, values) in enumerate(rows):
+        style = _error_colours(values) if label == "|error|" else _colours(rows[0][1])
+        shown = np.maximum(values, style["norm"].vmin) if label == "|error|" else values
         for column, time in enumerate(times):
             panel = panels[row, column]
-            if known is not None and label == "|error|":
-                error = np.abs(u - known.reshape(u.shape))[..., column]
-                _error_image(figure, panel, x, y, error.T)
-            else:
-                values = u if known is None or label == "prediction" else known.reshape(u.shape)
-                image = panel.pcolormesh(
-                    x,
-                    y,
-                    values[..., column].T,
-                    cmap=VALUE_COLOURS,
-                    vmin=-limit,
-                    vmax=limit,
-                    rasterized=True,
-                )
-                figure.colorbar(image, ax=panel)
-                panel.set(title=f"{label}, t = {time:.3g}")
-            panel.set(xlabel=first, ylabel=second, aspect="equal")
+            image = panel.pcolormesh(
+                *axes_points.values(), shown[..., column].T, rasterized=True, **style
+            )
+            panel.set(title=f"{label}, t = {time:.3g}", aspect="equal")
+            panel.set_xlabel(first if row == len(rows) - 1 else "")
+            panel.set_ylabel(second if column == 0 else "")
+        figure.colorbar(image, ax=panels[row], shrink=0.9)
     figure.suptitle(_headline(solution))
     return figure
+
+
+def _colours(values: np.ndarray) -> dict[str, Any]:
+    """A diverging scale round zero for values of both signs, else one from end to end."""
+    lowest, highest = float(values.min()), float(values.max())
+    if lowest < -1e-3 * abs(highest) and highest > 1e-3 * abs(lowest):
+        limit = max(-lowest, highest)
+        return {"cmap": SIGNED_COLOURS, "vmin": -limit, "vmax": limit}
+    if highest - lowest == 0:
+        highest = lowest + 1.0
+    return {"cmap": ONE_SIGNED_COLOURS, "vmin": lowest, "vmax": highest}
 
 
 def _error_image(
     figure: Figure, axes: Axes, x: np.ndarray, y: np.ndarray, error: np.ndarray
 ) -> None:
-    top = max(float(error.max()), 10 * ERROR_FLOOR)
-    bottom = max(float(np.quantile(error, 0.05)), top * 1e-6, ERROR_FLOOR)
-    shown = np.maximum(error, bottom)
-    image = axes.pcolormesh(
-        x, y, shown, cmap=ERROR_COLOURS, norm=LogNorm(min(bottom, top / 10), top), rasterized=True
-    )
+    style = _error_colours(error)
+    shown = np.maximum(error, style["norm"].vmin)
+    image = axes.pcolormesh(x, y, shown, rasterized=True, **style)
     axes.set(title=f"|error|, at most {error.max():.1e}")
     figure.colorbar(image, ax=axes)
+
+
+def _error_colours(error: np.ndarray) -> dict[str, Any]:
+    """A logarithmic scale that leaves out the smallest errors, over at least one decade."""
+    top = max(float(error.max()), 10 * ERROR_FLOOR)
+    bottom = max(float(np.quantile(error, 0.05)), top * 1e-6, ERROR_FLOOR)
+    return {"cmap": ERROR_COLOURS, "norm": LogNorm(min(bottom, top / 10), top)}
 
 
 def _known(solution: Solution, axes: dict[str, np.ndarray | list[float]]) -> np.ndarray | None:

@@ -51,6 +51,10 @@ class Condition:
     residual: Callable[["Problem", Evaluate, Points], Any]
     weight: float = 1.0
 
+    def __post_init__(self) -> None:
+        if not (isinstance(self.weight, int | float) and 0 <= self.weight < math.inf):
+            raise UserError(f"{self.name}: weight={self.weight!r}; expected a number >= 0")
+
 
 @dataclass_transform(frozen_default=True)
 class Problem:
@@ -111,6 +115,8 @@ class Problem:
             raise UserError(
                 f"{type(self).__name__} has no domain: add domain = Box(x=(0, 1), t=(0, 1))"
             )
+        if type(self).equation is Problem.equation:
+            self.equation()
         names = tuple(inspect.signature(self.equation).parameters)
         found = tuple(name for name in names if name not in self.domain.axes)
         if not found or names != (*found, *self.domain.axes):
@@ -141,9 +147,10 @@ class Problem:
     def all_conditions(self) -> list[Condition]:
         """The equation on the interior, then the conditions."""
         declared = self.conditions()
-        if not isinstance(declared, list | tuple):
+        if not isinstance(declared, list | tuple) or not declared:
+            found = "a single condition" if isinstance(declared, Condition) else repr(declared)
             raise UserError(
-                f"{type(self).__name__}.conditions returned {declared!r}; expected a list such as "
+                f"{type(self).__name__}.conditions returned {found}; expected a list such as "
                 "[initial(0.0), dirichlet(0.0)]"
             )
         for condition in declared:
@@ -208,6 +215,8 @@ def observed(weight: float = 1.0, **columns: Any) -> Condition:
     lengths = {name: array.shape for name, array in arrays.items()}
     if not arrays or any(len(s) != 1 for s in lengths.values()) or len(set(lengths.values())) != 1:
         raise UserError(f"observed: expected columns of one length, got shapes {lengths}")
+    if 0 in next(iter(lengths.values())):
+        raise UserError("observed: the columns are empty; give at least one observation")
     for name, array in arrays.items():
         if not np.isfinite(array).all():
             row = int(np.flatnonzero(~np.isfinite(array))[0])
@@ -222,6 +231,13 @@ def observed(weight: float = 1.0, **columns: Any) -> Condition:
                 f"observed: got columns {', '.join(arrays)}; expected "
                 f"{', '.join(problem.domain.axes)} and one or more of {', '.join(problem.unknowns)}"
             )
+        for axis in problem.domain.axes:
+            lower, upper = problem.domain.interval(axis)
+            strays = arrays[axis][(arrays[axis] < lower) | (arrays[axis] > upper)]
+            if strays.size and axis not in problem.domain.periodic:
+                raise UserError(
+                    f"observed: {axis} = {strays[0]:g} is outside the domain [{lower:g}, {upper:g}]"
+                )
         jets = dict(zip(problem.unknowns, evaluate(point), strict=True))
         return [jets[name].value - point[name] for name in seen]
 
@@ -244,7 +260,7 @@ def _prescribed(
 
     def residual(problem: Problem, evaluate: Evaluate, point: Points) -> list[Array]:
         if of is not None and of not in problem.unknowns:
-            raise unknown_name("unknown function", of, problem.unknowns)
+            raise unknown_name("function", of, problem.unknowns)
         jets = evaluate(point)
         chosen = jets if of is None else [jets[problem.unknowns.index(of)]]
         targets = _values(name, value, problem.domain, point, len(chosen))

@@ -1,5 +1,6 @@
 """Recipes: the settings of a method on a problem, as data."""
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from dataclasses import field as dataclass_field
@@ -42,8 +43,11 @@ class Stop:
 
     def __post_init__(self) -> None:
         for name, limit in vars(self).items():
-            if limit is not None and not limit > 0:
-                raise UserError(f"{name}: expected a positive number, got {limit}")
+            whole = name in ("iterations", "patience")
+            kind = "whole number" if whole else "number"
+            good = isinstance(limit, int if whole else int | float) and 0 < limit < math.inf
+            if limit is not None and not good:
+                raise UserError(f"{name}: expected a positive {kind}, got {limit!r}")
         if self.iterations is None and self.seconds is None:
             raise UserError("a run needs an end: give iterations or seconds")
 
@@ -63,6 +67,18 @@ class Recipe:
     precision: Precision = "float64"
     chunk: int = 16384  # data whose Jacobian is held at once
     keep: Literal["best", "last"] = "best"  # which ψ is the result: lowest validation loss, or last
+
+    def __post_init__(self) -> None:
+        for name, kind in (("field", Field), ("optimizer", Step)):
+            if isinstance(getattr(self, name), str | type) or not isinstance(
+                getattr(self, name), kind
+            ):
+                raise UserError(
+                    f"recipe: {name}={getattr(self, name)!r} is none; expected an object such as "
+                    f"{'TimeInduced(...)' if name == 'field' else 'AcceleratedLM() or Adam()'}"
+                )
+        if self.precision not in ("float64", "float32"):
+            raise UserError(f"recipe: precision={self.precision!r}; expected float64 or float32")
 
     def but(self, **changes: Any) -> "Recipe":
         """The same recipe with some settings changed."""

@@ -116,12 +116,7 @@ def _trace(
     point = {name: column[0] for name, column in example.items()}
     counts = []
     for condition in group:
-        shapes = jax.eval_shape(
-            lambda p, c=condition: _as_list(
-                c.name, c.residual(posed, lambda _: recorder.jets(), p)
-            ),
-            point,
-        )
+        shapes = _shapes(problem, condition, posed, recorder, point)
         for shape in shapes:
             if shape.shape != ():
                 raise UserError(
@@ -130,6 +125,28 @@ def _trace(
                 )
         counts.append(len(shapes))
     return recorder.indices, counts
+
+
+def _shapes(
+    problem: Problem, condition: Condition, posed: Problem, recorder: Recorder, point: Points
+) -> list[Any]:
+    """The shapes of a condition's residuals, with any fault in its code told in one line."""
+    try:
+        return jax.eval_shape(
+            lambda p: _as_list(
+                condition.name, condition.residual(posed, lambda _: recorder.jets(), p)
+            ),
+            point,
+        )
+    except UserError:
+        raise
+    except (TypeError, ValueError, AttributeError, KeyError) as error:
+        told = str(error).strip().splitlines()[0] if str(error).strip() else type(error).__name__
+        raise UserError(
+            f"{problem.name}: '{condition.name}' cannot be evaluated ({told}); it must return "
+            "numbers, use jnp (not np or if) on coordinates and unknowns, and coefficients must be "
+            "annotated (k: float = 0.1)"
+        ) from error
 
 
 def _first_corner(key: Array, count: int, dimension: int) -> Array:

@@ -42,8 +42,21 @@ class Solution:
     history: History = dataclass_field(default_factory=History)
     result: Mapping[str, Any] = dataclass_field(default_factory=dict)
 
-    def __call__(self, extrapolate: bool = False, **coordinates: Any) -> Any:
+    def __repr__(self) -> str:
+        name = self.problem.name if self.problem is not None else "a problem of one's own"
+        facts = [f"{self.parameters} parameters"]
+        if self.result.get("relative_l2") is not None:
+            facts.append(f"relative L2 error {self.result['relative_l2']:.2e}")
+        if self.result.get("stop_reason"):
+            facts.append(str(self.result["stop_reason"]))
+        unknowns, axes = ", ".join(self.unknowns), ", ".join(self.domain.axes)
+        return f"<Solution {unknowns}({axes}) of {name}: {', '.join(facts)}>"
+
+    def __call__(self, *positional: Any, extrapolate: bool = False, **coordinates: Any) -> Any:
         """u at the given coordinates; outside the domain only with `extrapolate=True`."""
+        if positional:
+            example = ", ".join(f"{axis}=..." for axis in self.domain.axes)
+            raise UserError(f"coordinates go by name: write solution({example})")
         zero = (0,) * len(self.domain.axes)
         values = self._evaluate(zero, coordinates, extrapolate)
         named = {name: values[..., n] for n, name in enumerate(self.unknowns)}
@@ -52,6 +65,8 @@ class Solution:
     def derivative(self, name: str, extrapolate: bool = False, **coordinates: Any) -> np.ndarray:
         """A derivative such as "u_x" or "u_xxt", exact up to round-off."""
         unknown, _, letters = name.partition("_")
+        if unknown not in self.unknowns and name[:1] in self.unknowns:
+            raise UserError(f"derivative '{name}': write '{name[:1]}_{name[1:]}'")
         if unknown not in self.unknowns:
             raise unknown_name("function in derivative", unknown, self.unknowns)
         index = multi_index(letters, self.domain, unknown)
@@ -59,7 +74,7 @@ class Solution:
         return values[..., self.unknowns.index(unknown)]
 
     def grid(self, **axes: Any) -> "xarray.Dataset":
-        """u on a tensor grid: a number of points per axis, or the points themselves."""
+        """u on a tensor grid: a number of points per axis (101 if not given), or the points."""
         import xarray
 
         points = {axis: self._axis_points(axis, axes.pop(axis, None)) for axis in self.domain.axes}
@@ -140,6 +155,8 @@ class Solution:
             if given < 1:
                 raise UserError(f"axis {axis}: expected at least 1 point, got {given}")
             return np.linspace(lower, upper, int(given))
+        if isinstance(given, float):
+            raise UserError(f"axis {axis}: expected a number of points or a list, got {given}")
         return np.atleast_1d(np.asarray(given, dtype=float))
 
     def _evaluate(

@@ -11,6 +11,7 @@ from typing import Any
 import jax
 import numpy as np
 
+from tinns.errors import UserError
 from tinns.methods import apply_method
 from tinns.problem import Problem
 from tinns.problems import problem_named
@@ -40,6 +41,13 @@ def solve(
     The recipe gives all settings; `iterations`, `seconds` and `target_loss` replace its limits.
     """
     posed = problem_named(problem) if isinstance(problem, str) else problem
+    if not isinstance(posed, Problem):
+        raise UserError(
+            f"solve: {posed!r} is no problem; give a name such as 'burgers' or an object of your "
+            "class, with brackets: solve(Heat())"
+        )
+    if not isinstance(seed, int) or not 0 <= seed < 2**32:
+        raise UserError(f"seed: expected a whole number from 0 to {2**32 - 1}, got {seed!r}")
     name, chosen = choose_recipe(posed, recipe, method, iterations, seconds, target_loss)
     with jax.enable_x64(chosen.precision == "float64"):
         system = assemble(posed, chosen.field, chosen.weights)
@@ -155,6 +163,7 @@ def _result(
         "loss": trained.loss,
         "validation_loss": trained.validation_loss,
         "stop_reason": trained.stop_reason,
+        "kept_iteration": trained.kept_iteration,
         "coefficients": solution.coefficients,
         "precision": recipe.precision,
         "settings": settings_of(recipe),

@@ -38,6 +38,8 @@ _DESCRIPTIONS: dict[str, type] = {
 
 def save(solution: Solution, path: str | Path) -> Path:
     """Write a solution file: complete, or not at all."""
+    if Path(path).suffix != ".safetensors":
+        raise UserError(f"cannot save as {path}: expected a name that ends in .safetensors")
     leaves = jax.tree.leaves(solution.psi)
     tensors = {f"psi.{number}": np.asarray(leaf) for number, leaf in enumerate(leaves)}
     tensors |= {
@@ -69,7 +71,9 @@ def load(path: str | Path, problem: Problem | None = None) -> Solution:
             metadata = file.metadata() or {}
             tensors = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
     except (SafetensorError, OSError) as error:
-        raise UserError(f"{path} is not a readable solution file ({error})") from None
+        raise UserError(
+            f"{path} is not a whole solution file ({error}); was it cut short? Save it again"
+        ) from None
     if metadata.get("format") != FORMAT:
         raise UserError(f"{path} is a safetensors file, but not a solution written by tinns")
     try:

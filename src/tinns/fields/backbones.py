@@ -38,10 +38,10 @@ class MLP:
     input_gain: float = 1.0  # the first layer's weights start so many times larger
 
     def __post_init__(self) -> None:
-        if not self.hidden or any(width < 1 for width in self.hidden):
-            raise UserError(
-                f"MLP: hidden layers {self.hidden} must be positive widths, e.g. (20, 20)"
-            )
+        widths = self.hidden if isinstance(self.hidden, tuple | list) else (self.hidden,)
+        if not widths or any(not isinstance(width, int) or width < 1 for width in widths):
+            raise UserError(f"MLP: hidden={self.hidden!r}; expected widths such as (20, 20)")
+        object.__setattr__(self, "hidden", tuple(widths))
         activation(self.activation)
 
     def init(self, key: Array, inputs: int, outputs: int) -> Theta:

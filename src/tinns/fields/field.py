@@ -6,7 +6,7 @@ Coordinates are a dict by axis name, of numbers or of series.
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any, Protocol, runtime_checkable
 
 import jax
 import jax.numpy as jnp
@@ -21,6 +21,7 @@ from tinns.fields.trajectory import Layerwise, Trajectory, parameter_shapes
 Derivatives = dict[MultiIndex, Array]
 
 
+@runtime_checkable
 class Field(Protocol):
     """(x, t) -> u in R^outputs, with the derivatives that are asked for."""
 

@@ -1,13 +1,14 @@
 """What the training loop calls: an optimiser's step, whichever optimiser it is."""
 
 from collections.abc import Sequence
-from typing import Any, Protocol
+from typing import Any, Protocol, runtime_checkable
 
 from jax import Array
 
 from tinns.least_squares.rows import Block, Data, Psi
 
 
+@runtime_checkable
 class Step(Protocol):
     """A pure function ψ -> ψ with a state, on the rows of one least-squares problem.
 

@@ -14,6 +14,7 @@ import jax.numpy as jnp
 import numpy as np
 from jax import Array
 
+from tinns.errors import UserError
 from tinns.least_squares import rows
 from tinns.recipe import Recipe
 from tinns.residuals import Psi, System
@@ -37,6 +38,7 @@ class Carry(NamedTuple):
     redraws: Array
     best: Psi  # the ψ of lowest validation loss so far
     best_validation_loss: Array
+    best_iteration: Array  # how many steps had been taken to it
 
 
 @dataclass(frozen=True)
@@ -50,6 +52,7 @@ class Trained:
     seconds: float
     compile_seconds: float
     stop_reason: str
+    kept_iteration: int  # the iteration whose ψ this is
     history: History
 
 
@@ -71,11 +74,11 @@ def train(
     validation = system.draw(validation_key, recipe.validation, recipe.sampler)
     unknown = jnp.asarray(jnp.inf)
     state = recipe.optimizer.init(psi)
-    carry = Carry(psi, state, points, run_key, jnp.asarray(0), psi, unknown)
+    carry = Carry(psi, state, points, run_key, jnp.asarray(0), psi, unknown, jnp.asarray(0))
 
     watcher.says("compiling the training step (once per kind of run)")
     before = time.perf_counter()
-    many = jax.jit(_iterations(system, recipe)).lower(carry, validation, 0).compile()
+    many = jax.jit(_iterations(system, recipe)).lower(carry, validation, 0, 0).compile()
     compile_seconds = time.perf_counter() - before
 
     watcher.says("first iterations")
@@ -83,7 +86,7 @@ def train(
     with Interruption() as interruption:
         while True:
             before = time.perf_counter()
-            carry, entries = jax.block_until_ready(many(carry, validation, count))
+            carry, entries = jax.block_until_ready(many(carry, validation, len(history), count))
             elapsed = time.perf_counter() - before
             done = len(history) + count
             table = {name: np.asarray(column)[:count] for name, column in entries.items()}
@@ -96,6 +99,8 @@ def train(
             if error is not None:
                 table["relative_l2"][-1] = error
             history.extend(table)
+            if not np.isfinite(history["loss"][0]):
+                raise _no_number(system, recipe, psi, points)
 
             loss, validation_loss = table["loss"][-1], table["validation_loss"][-1]
             damping = float(table["damping"][-1]) if "damping" in table else None
@@ -105,7 +110,7 @@ def train(
                 break
             count = _next_count(recipe, elapsed / count, done, seconds)
 
-    psi, loss, validation_loss = _chosen(system, recipe, carry, validation)
+    psi, kept, loss, validation_loss = _chosen(system, recipe, carry, validation)
     return Trained(
         psi,
         loss,
@@ -114,6 +119,7 @@ def train(
         seconds,
         compile_seconds,
         reason,
+        kept if kept is not None else len(history),
         history,
     )
 
@@ -125,7 +131,9 @@ def _iterations(system: System, recipe: Recipe) -> Callable[..., Any]:
     def loss_at(psi: Psi, points: tuple[Points, ...]) -> Array:
         return jnp.sum(rows.losses(blocks, psi, points, recipe.chunk))
 
-    def iterate(carry: Carry, validation: tuple[Points, ...]) -> tuple[Carry, dict[str, Array]]:
+    def iterate(
+        carry: Carry, validation: tuple[Points, ...], number: Array
+    ) -> tuple[Carry, dict[str, Array]]:
         validation_loss = loss_at(carry.psi, validation)
         psi, state, report = optimizer.step(
             blocks, carry.psi, carry.points, carry.state, recipe.chunk
@@ -139,6 +147,7 @@ def _iterations(system: System, recipe: Recipe) -> Callable[..., Any]:
             state=state,
             best=jax.tree.map(lambda new, old: jnp.where(better, new, old), carry.psi, carry.best),
             best_validation_loss=jnp.where(better, validation_loss, carry.best_validation_loss),
+            best_iteration=jnp.where(better, number, carry.best_iteration),
         )
         if recipe.redraw is not None:
             overfitted = validation_loss > recipe.redraw.ratio * report["loss"]
@@ -152,14 +161,14 @@ def _iterations(system: System, recipe: Recipe) -> Callable[..., Any]:
         return carry._replace(state=state, points=points, key=key, redraws=carry.redraws + 1)
 
     def many(
-        carry: Carry, validation: tuple[Points, ...], count: Array
+        carry: Carry, validation: tuple[Points, ...], done: Array, count: Array
     ) -> tuple[Carry, dict[str, Array]]:
-        shapes = jax.eval_shape(iterate, carry, validation)[1]
+        shapes = jax.eval_shape(iterate, carry, validation, done)[1]
         columns = {name: jnp.zeros(CAPACITY, s.dtype) for name, s in shapes.items()}
 
         def body(number: Array, value: tuple[Carry, dict[str, Array]]):
             inner, table = value
-            inner, report = iterate(inner, validation)
+            inner, report = iterate(inner, validation, done + number)
             return inner, {name: table[name].at[number].set(report[name]) for name in table}
 
         return jax.lax.fori_loop(0, count, body, (carry, columns))
@@ -169,8 +178,11 @@ def _iterations(system: System, recipe: Recipe) -> Callable[..., Any]:
 
 def _chosen(
     system: System, recipe: Recipe, carry: Carry, validation: tuple[Points, ...]
-) -> tuple[Psi, float, float]:
-    """The resulting ψ with its losses: the last one, or the best if that is asked for or safer."""
+) -> tuple[Psi, int | None, float, float]:
+    """The resulting ψ with its iteration (None: the last) and its losses.
+
+    It is the last one, or the best if that is asked for or the last is no number.
+    """
 
     @jax.jit
     def both(psi: Psi) -> tuple[Array, Array]:
@@ -181,8 +193,25 @@ def _chosen(
     last_is_worse = not validation_loss <= float(carry.best_validation_loss)
     if (recipe.keep == "best" and last_is_worse) or not np.isfinite(validation_loss):
         loss, validation_loss = map(float, both(carry.best))
-        return carry.best, loss, validation_loss
-    return carry.psi, loss, validation_loss
+        return carry.best, int(carry.best_iteration), loss, validation_loss
+    return carry.psi, None, loss, validation_loss
+
+
+def _no_number(system: System, recipe: Recipe, psi: Psi, points: tuple[Points, ...]) -> UserError:
+    """The error for a problem whose residual is not a number before anything was trained."""
+    for block, data in zip(system.blocks, points, strict=True):
+        (values,) = rows.residuals([block], psi, [data], recipe.chunk)
+        bad = np.argwhere(~np.isfinite(np.asarray(values)))
+        if len(bad):
+            datum, kind = bad[0]
+            axes = system.problem.domain.axes
+            where = ", ".join(f"{axis} = {float(data[axis][datum]):g}" for axis in axes)
+            return UserError(
+                f"{system.problem.name}: '{block.row_names[kind]}' is "
+                f"{float(values[datum, kind])} at {where}; check the equation and the given "
+                "functions there"
+            )
+    return UserError(f"{system.problem.name}: the loss is not a number at the start")
 
 
 def _next_count(recipe: Recipe, pace: float, done: int, seconds: float) -> int:
