@@ -105,7 +105,7 @@ def test_reference_at_a_point(capsys):
 
 
 def test_reference_written_to_a_file(tmp_path, capsys):
-    assert main(["reference", "wave", "--out", str(tmp_path / "wave")]) == 0
+    assert main(["reference", "wave", "--out", str(tmp_path / "wave.npz")]) == 0
     stored = np.load(tmp_path / "wave.npz")
     np.testing.assert_allclose(
         stored["u"], Wave().reference().on_grid(x=stored["x"], t=stored["t"]), atol=1e-14
@@ -163,7 +163,7 @@ def test_a_folder_below_a_file_is_refused_before_any_work(capsys, tmp_path):
 def test_plot_of_an_empty_folder_or_a_corrupt_file(capsys, tmp_path):
     assert "solution.safetensors" in fails(capsys, "plot", tmp_path)
     (tmp_path / "solution.safetensors").write_bytes(b"\x00" * 100)
-    assert "not a readable solution" in fails(capsys, "plot", tmp_path)
+    assert "not a whole solution" in fails(capsys, "plot", tmp_path)
     assert [path.name for path in tmp_path.iterdir()] == ["solution.safetensors"]
 
 
@@ -186,3 +186,26 @@ def test_an_interruption_before_a_result_is_one_line(capsys, tmp_path, monkeypat
     assert main(["solve", "wave", "--out", str(tmp_path)]) == 130
     assert len(capsys.readouterr().err.strip().splitlines()) == 1
     assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["solve", "wave", "--seconds", "inf"],
+        ["solve", "wave", "--seed", "99999999999999999999999", "--iterations", "1"],
+        ["solve", "wave", "--seed", "-1", "--iterations", "1"],
+        ["reference", "wave", "--out", "wave.txt"],
+        ["reference", "wave", "--at", "x=0.3,x=0.4,t=0.5"],
+        ["reference", "wave", "--at", "x=0.3,t=-1"],
+    ],
+    ids=" ".join,
+)
+def test_numbers_out_of_range_write_nothing(arguments, capsys, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    fails(capsys, *arguments)
+    assert [path for path in tmp_path.rglob("*") if path.is_file()] == []
+
+
+def test_version(capsys):
+    assert main(["--version"]) == 0
+    assert capsys.readouterr().out.strip() == f"tinns {tinns.__version__}"

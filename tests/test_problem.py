@@ -7,6 +7,7 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
+import tinns
 from tinns import (
     MLP,
     Box,
@@ -48,11 +49,11 @@ def rows_of(problem, formula, coefficients=None):
 
 
 def posed(*conditions, equation=lambda u, x, t: u.t, domain=LINE):
-    """A problem with the given conditions."""
+    """A problem with the given conditions, or with a simple one."""
 
     class Posed(Problem):
         def conditions(self):
-            return list(conditions)
+            return list(conditions) or [initial(0.0)]
 
     Posed.domain = domain
     Posed.equation = staticmethod(equation)
@@ -248,12 +249,42 @@ def test_a_function_keeps_its_own_defaults():
     np.testing.assert_allclose(rows["initial: initial"], 0, atol=1e-15)
 
 
-@pytest.mark.parametrize("nonsense", [None, initial(0.0), 7], ids=["none", "condition", "number"])
+@pytest.mark.parametrize(
+    "nonsense", [None, [], initial(0.0), 7], ids=["none", "empty", "condition", "number"]
+)
 def test_conditions_that_are_no_list_are_an_error(nonsense):
     problem = posed()
     type(problem).conditions = lambda self: nonsense
     with pytest.raises(UserError, match="conditions"):
         assemble(problem, Formula(ripple))
+
+
+@pytest.mark.parametrize(
+    "equation",
+    [
+        lambda u, x, t: "text",
+        lambda u, x, t: {"a": u.t},
+        lambda u, x, t: u.t - tinns.Unknown(0.5) * u.xx,
+        lambda u, x, t: np.sin(u),
+        lambda u, x, t: u.t if u > 0 else 0.0,
+    ],
+    ids=["text", "dict", "unannotated unknown", "numpy", "if"],
+)
+def test_a_fault_inside_an_equation_is_told_in_one_line(equation):
+    with pytest.raises(UserError, match="'equation' cannot be evaluated") as caught:
+        assemble(posed(equation=equation), Formula(ripple))
+    assert len(str(caught.value).splitlines()) == 1
+
+
+@pytest.mark.parametrize("weight", [-1.0, "a", np.inf])
+def test_an_impossible_weight_is_an_error(weight):
+    with pytest.raises(UserError, match="weight"):
+        initial(0.0, weight=weight)
+
+
+def test_observations_outside_the_domain_are_an_error():
+    with pytest.raises(UserError, match=r"x = 5 is outside the domain \[0, 1\]"):
+        assemble(posed(observed(x=[5.0], t=[0.5], u=[1.0])), Formula(ripple))
 
 
 def test_an_equation_that_returns_nothing_is_an_error():

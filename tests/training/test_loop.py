@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 from jax.flatten_util import ravel_pytree
 
+import tinns
 from tinns import (
     LBFGS,
     AcceleratedLM,
@@ -230,3 +231,17 @@ def test_conditions_of_one_kind_each_have_their_column(still, small_field):
     parts = [column for name, column in history.columns.items() if name.startswith("loss_")]
     assert len(parts) == 4
     np.testing.assert_allclose(sum(parts), history["loss"], rtol=1e-12)
+
+
+def test_a_residual_that_is_no_number_is_named_with_its_place(still, small_field):
+    class Logarithm(tinns.Problem):
+        domain = tinns.Box(x=(0, 1), t=(0, 1))
+
+        def equation(self, u, x, t):
+            return u.t - jnp.log(-1 - x)
+
+        def conditions(self):
+            return [tinns.initial(0.0)]
+
+    with pytest.raises(tinns.UserError, match="'equation' is nan at x = .*, t = "):
+        train(assemble(Logarithm(), small_field), still, seed=0)
