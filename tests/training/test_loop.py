@@ -243,5 +243,5 @@ def test_a_residual_that_is_no_number_is_named_with_its_place(still, small_field
         def conditions(self):
             return [tinns.initial(0.0)]
 
-    with pytest.raises(tinns.UserError, match="'equation' is nan at x = .*, t = "):
+    with pytest.raises(tinns.UserError, match=r"'equation' is nan at x = .*, t = "):
         train(assemble(Logarithm(), small_field), still, seed=0)
