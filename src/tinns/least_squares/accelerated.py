@@ -25,6 +25,7 @@ class AcceleratedState(NamedTuple):
     growth: Array
     rejected: Array
     accelerated: Array
+    failures: Array  # steps whose factorisation failed, rejected like any other
 
 
 class Trial(NamedTuple):
@@ -50,7 +51,8 @@ class AcceleratedLM:
 
     def init(self, psi: Psi) -> AcceleratedState:
         zero = jnp.asarray(0)
-        return AcceleratedState(jnp.asarray(self.mu0, float), jnp.asarray(2.0, float), zero, zero)
+        mu, growth = jnp.asarray(self.mu0, float), jnp.asarray(2.0, float)
+        return AcceleratedState(mu, growth, zero, zero, zero)
 
     def step(
         self,
@@ -89,6 +91,7 @@ class AcceleratedLM:
                 jnp.where(accepted, 2.0, jnp.minimum(2 * state.growth, 1e6)),
                 state.rejected + ~accepted,
                 state.accelerated + (accepted & bends),
+                state.failures + ~jnp.all(jnp.isfinite(velocity)),
             )
             return Trial(moved, jnp.where(accepted, step, 0.0), accepted, last.tries + 1)
 
@@ -104,5 +107,6 @@ class AcceleratedLM:
             "step_norm": jnp.linalg.norm(trial.step),
             "rejected": trial.state.rejected,
             "accelerated": trial.state.accelerated,
+            "failures": trial.state.failures,
         }
         return unravel(flat + trial.step), trial.state, report
