@@ -18,6 +18,7 @@ from tinns.least_squares.rows import (
     Psi,
     accumulate,
     count_of,
+    gram_of,
     linearise,
     residuals,
 )
@@ -72,7 +73,7 @@ class Linearised:
 
     def gram(self) -> Float[Array, "P P"]:
         """JᵀJ."""
-        return self.fold(lambda jacobian, _: jacobian.T @ jacobian, self.rows)
+        return self.fold(lambda jacobian, _: gram_of(jacobian), self.rows)
 
     def transposed(self, vector: RowVector) -> Float[Array, " P"]:
         """Jᵀ v."""

@@ -94,7 +94,7 @@ def normal_equations(
         if mask is not None:
             jacobian = jacobian * mask[:, None, None]
         matrix = jacobian.reshape(-1, jacobian.shape[-1])
-        return NormalEquations(matrix.T @ matrix, matrix.T @ r.reshape(-1), jnp.sum(r**2, axis=0))
+        return NormalEquations(gram_of(matrix), matrix.T @ r.reshape(-1), jnp.sum(r**2, axis=0))
 
     sums = []
     for block, d in zip(blocks, data, strict=True):
@@ -106,6 +106,18 @@ def normal_equations(
         gram, gradient = gram + more.gram, gradient + more.gradient
         split = jnp.concatenate([split, more.losses])
     return NormalEquations(gram, gradient, split)
+
+
+def gram_of(matrix: Float[Array, "N P"]) -> Float[Array, "P P"]:
+    """MᵀM. On a CPU its lower left quarter is copied, not computed, which saves a quarter."""
+
+    def by_halves(m: Array) -> Array:
+        half = m.shape[1] // 2
+        top = m[:, :half].T @ m
+        corner = m[:, half:].T @ m[:, half:]
+        return jnp.concatenate([top, jnp.concatenate([top[:, half:].T, corner], axis=1)])
+
+    return jax.lax.platform_dependent(matrix, cpu=by_halves, default=lambda m: m.T @ m)
 
 
 def linearise(

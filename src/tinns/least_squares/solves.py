@@ -19,6 +19,7 @@ from jaxtyping import Float
 
 from tinns.errors import UserError
 from tinns.least_squares.linearised import Linearised, RowVector
+from tinns.least_squares.rows import gram_of
 
 
 class Factor(NamedTuple):
@@ -104,11 +105,11 @@ def _whitened_gram(model: Linearised, whiten: Array, mu: Array) -> tuple[Array, 
     damping = mu * (whiten.T @ whiten)
     if model.held is not None:
         basis = _times(model.held, whiten)
-        return basis.T @ basis + damping, basis
+        return gram_of(basis) + damping, basis
 
     def piece(jacobian: Array, _: Array) -> Array:
         basis = _times(jacobian, whiten)
-        return basis.T @ basis
+        return gram_of(basis)
 
     return model.fold(piece, model.rows) + damping, None
 

@@ -82,6 +82,8 @@ def watching(stop: Stop, shown: bool, console: Console | None = None):
     if not shown:
         yield Silent()
         return
-    columns = (SpinnerColumn(), BarColumn(bar_width=20), TextColumn("{task.description}"))
-    with Progress(*columns, console=console or Console(stderr=True)) as progress:
+    console = console or Console(stderr=True)
+    bar = [BarColumn(bar_width=20)] if console.width >= 110 else []  # the numbers come first
+    columns = (SpinnerColumn(), *bar, TextColumn("{task.description}"))
+    with Progress(*columns, console=console) as progress:
         yield ProgressLine(progress, stop)
