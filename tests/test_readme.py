@@ -19,8 +19,8 @@ def test_the_table_is_made_from_the_records():
 @pytest.mark.usefixtures("quick_compilation")
 def test_the_heat_equation_runs_as_printed(capsys):
     (code,) = [block for block in BLOCKS if "class Heat" in block]
-    exec(code.replace("iterations=50", "iterations=8"), {})
-    assert float(capsys.readouterr().out) < 0.2
+    exec(code.replace("iterations=50", "iterations=2"), {})
+    assert 0 < float(capsys.readouterr().out) < 1.5
 
 
 def test_a_problem_takes_at_most_fifteen_lines():
