@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 
-.PHONY: install demo test test-slow docs clean
+.PHONY: install demo test docs clean
 
 install: $(STAMP)
 
@@ -22,10 +22,7 @@ test: install
 	$(BIN)/ruff format --check .
 	$(BIN)/basedpyright --level error
 	$(BIN)/lint-imports
-	OPENBLAS_NUM_THREADS=1 $(BIN)/pytest -m "not slow" -n auto --maxprocesses=4
-
-test-slow: install
-	$(BIN)/pytest -m slow
+	OPENBLAS_NUM_THREADS=1 $(BIN)/pytest -n auto --maxprocesses=4
 
 docs: install
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable ".[docs]"

@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, is_dataclass, replace
 from dataclasses import field as dataclass_field
 from typing import Any, Literal
 
@@ -83,6 +83,16 @@ class Recipe:
     def but(self, **changes: Any) -> "Recipe":
         """The same recipe with some settings changed."""
         return replace(self, **changes)
+
+
+def settings_of(value: Any) -> Any:
+    """A recipe, or any part of one, as plain data for a record."""
+    if is_dataclass(value) and not isinstance(value, type):
+        inner = {f.name: settings_of(getattr(value, f.name)) for f in fields(value)}
+        return {"class": type(value).__name__, **inner}
+    if isinstance(value, tuple | list):
+        return [settings_of(v) for v in value]
+    return dict(value) if isinstance(value, dict) else value
 
 
 # What the paper's program does on every problem [TINN, Appendix E]: uniform points, Algorithm 1 as

@@ -15,7 +15,7 @@ from tinns.errors import UserError
 from tinns.methods import apply_method
 from tinns.problem import Problem
 from tinns.problems import problem_named
-from tinns.recipe import Recipe
+from tinns.recipe import Recipe, settings_of
 from tinns.residuals import Psi, assemble
 from tinns.solution import Solution
 from tinns.training import Trained, train
@@ -71,8 +71,8 @@ def solve(
 def _single_threaded_lapack() -> AbstractContextManager[Any]:
     """On the CPU, factorisations on one thread for the length of a run.
 
-    OpenBLAS threads wait for each other by spinning: when anything else uses a core, a Cholesky
-    factorisation of 20 ms takes over a second. Matrix products are XLA's and keep all cores.
+    OpenBLAS threads wait for each other by spinning, which makes factorisations many times slower
+    as soon as anything else uses a core. Matrix products are XLA's and keep all cores.
     """
     if jax.default_backend() != "cpu":
         return nullcontext()
@@ -176,16 +176,6 @@ def _result(
         },
         "finished": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()),
     }
-
-
-def settings_of(value: Any) -> Any:
-    """A recipe, or any part of one, as plain data for a record."""
-    if dataclasses.is_dataclass(value) and not isinstance(value, type):
-        inner = {f.name: settings_of(getattr(value, f.name)) for f in dataclasses.fields(value)}
-        return {"class": type(value).__name__, **inner}
-    if isinstance(value, tuple | list):
-        return [settings_of(v) for v in value]
-    return dict(value) if isinstance(value, dict) else value
 
 
 def device_name() -> str:

@@ -1,6 +1,5 @@
 """Solutions on disk: safetensors with the architecture in the header, nothing executable."""
 
-import dataclasses
 import json
 from pathlib import Path
 from typing import Any
@@ -16,6 +15,7 @@ from tinns.errors import UserError
 from tinns.files import write_whole
 from tinns.problem import Problem
 from tinns.problems import PROBLEMS
+from tinns.recipe import settings_of
 from tinns.solution import Solution
 from tinns.training import History
 
@@ -123,13 +123,13 @@ def _rebuild(
 
 
 def describe(value: Any) -> Any:
-    """A frozen dataclass as plain data: its class name and its fields."""
-    if dataclasses.is_dataclass(value) and not isinstance(value, type):
-        if type(value).__name__ not in _DESCRIPTIONS:
-            raise UserError(f"a {type(value).__name__} cannot be written to a solution file")
-        values = {f.name: describe(getattr(value, f.name)) for f in dataclasses.fields(value)}
-        return {"class": type(value).__name__, **values}
-    return list(value) if isinstance(value, tuple) else value
+    """A field as plain data that `revive` can build again."""
+    data = settings_of(value)
+    try:
+        revive(data)
+    except KeyError as unknown:
+        raise UserError(f"a {unknown.args[0]} cannot be written to a solution file") from None
+    return data
 
 
 def revive(data: Any) -> Any:
