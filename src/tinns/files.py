@@ -1,4 +1,4 @@
-"""Files are written whole or not at all."""
+"""Files are written whole or not at all; what can be computed again is kept per user."""
 
 import os
 import tempfile
@@ -38,3 +38,12 @@ def write_arrays(path: str | Path, arrays: Mapping[str, np.ndarray]) -> Path:
             np.savez(file, allow_pickle=False, **arrays)  # pyright: ignore[reportArgumentType]
 
     return write_whole(path, write)
+
+
+def cache_folder() -> Path:
+    """The user's cache: TINNS_CACHE, else XDG_CACHE_HOME/tinns, else ~/.cache/tinns."""
+    if chosen := os.environ.get("TINNS_CACHE"):
+        return Path(chosen).expanduser()
+    if shared := os.environ.get("XDG_CACHE_HOME"):
+        return Path(shared).expanduser() / "tinns"
+    return Path("~/.cache/tinns").expanduser()

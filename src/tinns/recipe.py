@@ -4,6 +4,7 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass, fields, is_dataclass, replace
 from dataclasses import field as dataclass_field
+from itertools import pairwise
 from typing import Any, Literal
 
 from tinns.errors import UserError
@@ -20,12 +21,39 @@ class Redraw:
     """Redraw all training points whenever validation exceeds `ratio` times training.
 
     With `candidates` > 1 so many times more points are drawn, and those kept are chosen with a
-    density proportional to |residual|, but for a `uniform` share that is chosen evenly.
+    density proportional to |residual|, but for a `uniform` share that is chosen evenly. Points that
+    lasted less than `lasting` iterations are followed by more: `ladder` gives the counts, in
+    multiples of the recipe's.
     """
 
     ratio: float = 5.0
     candidates: int = 1
     uniform: float = 0.5
+    ladder: tuple[int, ...] = (1,)
+    lasting: int = 50
+
+    def __post_init__(self) -> None:
+        climbs = all(a < b for a, b in pairwise(self.ladder))
+        if not self.ladder or self.ladder[0] < 1 or not climbs:
+            raise UserError(f"ladder={self.ladder!r}: expected rising whole numbers as in (1, 2, 4)")
+
+
+@dataclass(frozen=True)
+class Balance:
+    """Weights that follow the losses: at every step, times (mean loss / own loss)^rate.
+
+    Losses are the weighted mean squares by kind of row. Weights stay within a factor of `limit` of
+    those of the recipe, and their geometric mean stays what it was.
+    """
+
+    rate: float = 0.05
+    limit: float = 100.0
+
+    def __post_init__(self) -> None:
+        if not (0 < self.rate < 1 and self.limit > 1):
+            raise UserError(
+                f"Balance: rate={self.rate!r} must be in (0, 1), limit={self.limit!r} above 1"
+            )
 
 
 @dataclass(frozen=True)
@@ -54,18 +82,20 @@ class Stop:
 
 @dataclass(frozen=True)
 class Recipe:
-    """Everything that decides a run but the problem and the seed; made for a CPU by default."""
+    """Everything that decides a run but the problem and the seed; the default is untuned."""
 
-    field: Field = TimeInduced()
+    field: Field = TimeInduced(scaled=True)
     optimizer: Step = AcceleratedLM()
     points: Counts = Counts(2500, 250, 100)
-    validation: Counts = Counts(1250, 125, 50)
+    validation: Counts = Counts(2500, 250, 100)
     sampler: Sampler = QuasiRandom()
-    redraw: Redraw | None = Redraw(2.0, candidates=4)
+    redraw: Redraw | None = Redraw(2.0, candidates=4, ladder=(1, 2, 4, 8))
     weights: Mapping[str, float] = dataclass_field(default_factory=dict)
-    stop: Stop = Stop(seconds=60.0, patience=200)
+    balance: Balance | None = None  # None: weights stay as they are
+    stop: Stop = Stop(seconds=60.0, patience=500)
     precision: Precision = "float64"
-    chunk: int = 16384  # data whose Jacobian is held at once
+    chunk: int | None = None  # rows whose Jacobian is held at once; None: as many as memory allows
+    devices: int | None = None  # over which the rows are dealt out; None: all there are
     keep: Literal["best", "last"] = "best"  # which ψ is the result: lowest validation loss, or last
 
     def __post_init__(self) -> None:
@@ -79,6 +109,10 @@ class Recipe:
                 )
         if self.precision not in ("float64", "float32"):
             raise UserError(f"recipe: precision={self.precision!r}; expected float64 or float32")
+        for name in ("chunk", "devices"):
+            number = getattr(self, name)
+            if number is not None and not (isinstance(number, int) and number >= 1):
+                raise UserError(f"recipe: {name}={number!r}; expected a whole number >= 1, or None")
 
     def but(self, **changes: Any) -> "Recipe":
         """The same recipe with some settings changed."""
@@ -98,6 +132,7 @@ def settings_of(value: Any) -> Any:
 # What the paper's program does on every problem [TINN, Appendix E]: uniform points, Algorithm 1 as
 # published, all points redrawn when validation exceeds five times training.
 PAPER = Recipe(
+    field=TimeInduced(),
     optimizer=LevenbergMarquardt(),
     sampler=Uniform(),
     redraw=Redraw(5.0),
@@ -109,5 +144,4 @@ PAPER = Recipe(
 ACCURATE = Recipe(
     points=Counts(10_000, 500, 400),
     validation=Counts(5_000, 250, 200),
-    chunk=65_536,
 )

@@ -14,7 +14,7 @@ from tinns.fields.jets import Jet, Recorder, jets_of
 from tinns.fields.series import MultiIndex
 from tinns.least_squares.rows import Block
 from tinns.problem import Condition, Evaluate, Problem
-from tinns.sampling import Counts, Points, Region, Sampler
+from tinns.sampling import ROW_SHARE, Counts, Points, Region, Sampler
 
 Psi = dict[str, Any]
 
@@ -101,7 +101,8 @@ def _block(problem: Problem, field: Field, region: Region, group: list[Condition
         posed = problem.with_coefficients(psi["coefficients"])
         evaluate = evaluate_at(problem, field, psi, indices)
         values = [v for c in group for v in _as_list(c.name, c.residual(posed, evaluate, point))]
-        return jnp.stack([jnp.asarray(v) for v in values]) * jnp.asarray(weights, float)
+        weighted = jnp.stack([jnp.asarray(v) for v in values]) * jnp.asarray(weights, float)
+        return weighted * point[ROW_SHARE] if ROW_SHARE in point else weighted
 
     return Block(region.name, tuple(names), rows)
 

@@ -19,6 +19,7 @@ from tinns.domain import TIME, Box
 from tinns.errors import UserError
 
 Points = dict[str, Array]
+ROW_SHARE = "share of a row"  # a column that multiplies rows, where there is one
 Sampler = Callable[[Array, int, int], Array]  # key, count, dimension -> (count, dimension)
 
 

@@ -147,7 +147,7 @@ def _result(
     has_reference = problem.known_solution() is not None
     counts = {
         n: int(trained.history[n][-1])
-        for n in ("redraws", "failures", "rejected", "accelerated")
+        for n in ("redraws", "failures", "accepted", "rejected", "accelerated")
         if n in trained.history
     }
     return {

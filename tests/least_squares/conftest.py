@@ -6,6 +6,7 @@ import pytest
 from jax.flatten_util import ravel_pytree
 
 from tinns import Uniform
+from tinns.least_squares import Layout
 from tinns.least_squares.rows import residuals
 from tinns.residuals import assemble
 
@@ -25,6 +26,6 @@ def explicit(posed):
 
     @jax.jit
     def vector(p):
-        return jnp.concatenate([r.reshape(-1) for r in residuals(blocks, unravel(p), data)])
+        return jnp.concatenate([r.reshape(-1) for r in residuals(blocks, unravel(p), data, Layout())])
 
     return flat, vector, vector(flat), jax.jit(jax.jacfwd(vector))(flat)

@@ -8,6 +8,7 @@ import pytest
 from jax.flatten_util import ravel_pytree
 
 from tinns import AcceleratedLM, Algorithm1, LevenbergMarquardt, Uniform, UserError
+from tinns.least_squares import Layout
 from tinns.least_squares.rows import Block, residuals
 from tinns.problems import Burgers
 from tinns.residuals import assemble
@@ -34,7 +35,7 @@ def algorithm_1(residual, jacobian, psi, steps, mu, up, down, mu_min, mu_max, et
 
 def run(optimizer, blocks, psi, data, steps):
     """ψ after each step, with the reports and the last state."""
-    advance = jax.jit(lambda p, s: optimizer.step(blocks, p, data, s, 1000))
+    advance = jax.jit(lambda p, s: optimizer.step(blocks, p, data, s, Layout()))
     state, reports, trail = optimizer.init(psi), [], []
     for _ in range(steps):
         psi, state, report = advance(psi, state)
@@ -51,7 +52,8 @@ def burgers(float64, small_field, few_points):
     flat, unravel = ravel_pytree(psi)
 
     def vector(p):
-        return jnp.concatenate([r.reshape(-1) for r in residuals(system.blocks, unravel(p), data)])
+        parts = residuals(system.blocks, unravel(p), data, Layout())
+        return jnp.concatenate([r.reshape(-1) for r in parts])
 
     residual, jacobian = jax.jit(vector), jax.jit(jax.jacfwd(vector))
     numpy_functions = (lambda p: np.asarray(residual(p)), lambda p: np.asarray(jacobian(p)))

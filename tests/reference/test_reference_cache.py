@@ -5,7 +5,8 @@ import numpy as np
 import pytest
 
 from tinns.reference import kdv_spectral, korteweg_de_vries
-from tinns.reference.cache import cache_folder, cache_path
+from tinns.files import cache_folder
+from tinns.reference.cache import cache_path
 
 DISPERSION = 0.02  # smooth and quick to compute
 

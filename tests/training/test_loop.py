@@ -25,6 +25,7 @@ from tinns import (
     initial,
 )
 from tinns.fields import Formula
+from tinns.least_squares import Layout
 from tinns.least_squares.rows import losses
 from tinns.residuals import assemble
 from tinns.training import train
@@ -83,7 +84,7 @@ def test_the_history_is_complete(first):
 def test_the_recorded_loss_of_the_result_is_its_loss(system, recipe, first):
     validation_key = jax.random.split(jax.random.key(0), 4)[2]
     validation = system.draw(validation_key, recipe.validation, recipe.sampler)
-    value = jnp.sum(losses(system.blocks, first.psi, validation, 1000))
+    value = jnp.sum(losses(system.blocks, first.psi, validation, Layout()))
     assert first.validation_loss == pytest.approx(float(value), rel=1e-12)
 
 
@@ -100,12 +101,13 @@ class Drift:
 
     speed: float = 0.0
     restarts_on_redraw = False
+    forms_jacobian = False
 
     def init(self, psi):
         return ()
 
-    def step(self, blocks, psi, data, state, chunk):
-        split = losses(blocks, psi, data, chunk)
+    def step(self, blocks, psi, data, state, layout):
+        split = losses(blocks, psi, data, layout)
         moved = jax.tree.map(lambda leaf: leaf + self.speed, psi)
         return moved, state, {"loss": jnp.sum(split), "losses": split}
 
@@ -180,8 +182,8 @@ def test_a_step_that_restarts_forgets_its_state_at_a_redraw(system, still):
         def init(self, psi):
             return jnp.asarray(0)
 
-        def step(self, blocks, psi, data, state, chunk):
-            psi, _, report = super().step(blocks, psi, data, (), chunk)
+        def step(self, blocks, psi, data, state, layout):
+            psi, _, report = super().step(blocks, psi, data, (), layout)
             return psi, state + 1, report | {"age": state}
 
     counted = still.but(optimizer=Counting(), redraw=Redraw(1e6))

@@ -11,18 +11,22 @@ from typing import NamedTuple
 import jax
 import jax.numpy as jnp
 from jax import Array
-from jax.flatten_util import ravel_pytree
 
+from tinns.least_squares.layout import Layout
 from tinns.least_squares.linearised import Linearised
 from tinns.least_squares.rows import Block, Data, Psi, losses
+from tinns.least_squares.scaling import ColumnScaling, ScalingState
 from tinns.least_squares.solves import Cholesky, CholeskyQR2, solve
 
 
 class AcceleratedState(NamedTuple):
-    """The damping, its growth factor at the next rejection, and counts of what happened."""
+    """The damping and its growth at the next rejection, how steps are solved for, and counts."""
 
     mu: Array
     growth: Array
+    stable: Array  # whether CholeskyQR2 has taken over
+    scaling: ScalingState
+    accepted: Array
     rejected: Array
     accelerated: Array
     failures: Array  # steps whose factorisation failed, rejected like any other
@@ -35,24 +39,35 @@ class Trial(NamedTuple):
     step: Array
     accepted: Array
     tries: Array
+    gained: Array  # ln(loss before / loss after), 0 unless accepted
+    promise: Array  # the share of the loss that the linear model says the step will remove
 
 
 @dataclass(frozen=True)
 class AcceleratedLM:
-    """Steps are taken only if ‖r‖² falls, μ follows the gain ratio, steps bend along geodesics."""
+    """Steps are taken only if ‖r‖² falls, μ follows the gain ratio, steps bend along geodesics.
+
+    Steps are solved for by Cholesky until μ nears the round-off of the normal equations, which is
+    about ε·trace(JᵀJ). Where a step is rejected below `doubtful` times that, or μ is below
+    `hopeless` times that, CholeskyQR2 takes over until μ has risen again.
+    """
 
     mu0: float = 1.0
-    mu_min: float = 1e-14
+    mu_min: float = 1e-18
     mu_max: float = 1e10
     bend: float = 0.5  # longest acceleration taken, relative to the step
     tries: int = 4  # dampings tried per Jacobian before it is computed again
-    stable_below: float = 0.1  # μ, in units of round-off · trace(JᵀJ), that calls for CholeskyQR2
+    doubtful: float = 100.0
+    hopeless: float = 0.1
+    scaling: ColumnScaling | None = None
     restarts_on_redraw = False
+    forms_jacobian = True
 
     def init(self, psi: Psi) -> AcceleratedState:
-        zero = jnp.asarray(0)
+        zero, no = jnp.asarray(0), jnp.asarray(False)
         mu, growth = jnp.asarray(self.mu0, float), jnp.asarray(2.0, float)
-        return AcceleratedState(mu, growth, zero, zero, zero)
+        scaling = (self.scaling or ColumnScaling()).init()
+        return AcceleratedState(mu, growth, no, scaling, zero, zero, zero, zero)
 
     def step(
         self,
@@ -60,53 +75,79 @@ class AcceleratedLM:
         psi: Psi,
         data: Sequence[Data],
         state: AcceleratedState,
-        chunk: int,
+        layout: Layout,
     ) -> tuple[Psi, AcceleratedState, dict[str, Array]]:
-        flat, unravel = ravel_pytree(psi)
-        model = Linearised(blocks, psi, data, chunk)
-        gram, gradient, split = model.gram(), model.transposed(model.rows), model.split()
+        model = Linearised(blocks, psi, data, layout)
+        gram, gradient = model.normal_equations()
+        split = model.split()
         square = jnp.sum(split)
-        floor = self.stable_below * jnp.finfo(gram.dtype).eps * jnp.trace(gram)
+        metric = self.scaling.metric(state.scaling, gram) if self.scaling else jnp.ones(model.width)
+        round_off = jnp.finfo(gram.dtype).eps * jnp.sum(jnp.diagonal(gram) / metric)
+        start = state.mu
 
         def attempt(last: Trial) -> Trial:
             state = last.state
+            stable = state.stable | (state.mu < self.hopeless * round_off)
             factor = jax.lax.cond(
-                state.mu < floor,
-                lambda mu: CholeskyQR2().factor(model, gram, mu),
-                lambda mu: Cholesky().factor(model, gram, mu),
-                state.mu,
+                stable,
+                lambda damping: CholeskyQR2().factor(model, gram, damping),
+                lambda damping: Cholesky().factor(model, gram, damping),
+                state.mu * metric,
             )
             velocity = -solve(model, factor, model.rows)
-            bend = -solve(model, factor, model.curvature(unravel(velocity))) / 2
-            bends = jnp.linalg.norm(bend) <= self.bend * jnp.linalg.norm(velocity)
+            bend = -solve(model, factor, model.curvature(model.unravel(velocity))) / 2
+            bends = _length(bend, metric) <= self.bend * _length(velocity, metric)
             step = velocity + jnp.where(bends, bend, 0.0)
-            trial_square = jnp.sum(losses(blocks, unravel(flat + step), data, chunk))
-            predicted = velocity @ (state.mu * velocity - gradient)
+            trial_square = jnp.sum(losses(blocks, model.unravel(model.flat + step), data, layout))
+            predicted = velocity @ (state.mu * metric * velocity - gradient)
             gain = (square - trial_square) / predicted
             accepted = jnp.isfinite(gain) & (gain > 0)
+
+            doubted = ~accepted & ~stable & (state.mu < self.doubtful * round_off)
             shrink = jnp.maximum(1 / 3, 1 - (2 * jnp.minimum(gain, 1.5) - 1) ** 3)
-            mu = state.mu * jnp.where(accepted, shrink, state.growth)
+            factor_of_mu = jnp.where(accepted, shrink, jnp.where(doubted, 1.0, state.growth))
+            mu = jnp.clip(state.mu * factor_of_mu, self.mu_min, self.mu_max)
+            grown = jnp.where(doubted, state.growth, jnp.minimum(2 * state.growth, 1e6))
             moved = AcceleratedState(
-                jnp.clip(mu, self.mu_min, self.mu_max),
-                jnp.where(accepted, 2.0, jnp.minimum(2 * state.growth, 1e6)),
+                mu,
+                jnp.where(accepted, 2.0, grown),
+                (stable | doubted) & (mu < self.doubtful * round_off),
+                state.scaling,
+                state.accepted + accepted,
                 state.rejected + ~accepted,
                 state.accelerated + (accepted & bends),
                 state.failures + ~jnp.all(jnp.isfinite(velocity)),
             )
-            return Trial(moved, jnp.where(accepted, step, 0.0), accepted, last.tries + 1)
+            gained = jnp.where(accepted, jnp.log(square / trial_square), 0.0)
+            taken = jnp.where(accepted, step, 0.0)
+            return Trial(moved, taken, accepted, last.tries + 1, gained, predicted / square)
 
-        first = Trial(state, jnp.zeros_like(flat), jnp.asarray(False), jnp.asarray(0))
+        nothing = jnp.zeros_like(square)
+        first = Trial(
+            state, jnp.zeros_like(model.flat), jnp.asarray(False), jnp.asarray(0), nothing, nothing
+        )
         trial = jax.lax.while_loop(
             lambda trial: ~trial.accepted & (trial.tries < self.tries), attempt, first
         )
+        moved = trial.state
+        if self.scaling:
+            mu, scaling = self.scaling.update(moved.scaling, moved.mu, gram, trial.gained)
+            moved = moved._replace(mu=jnp.clip(mu, self.mu_min, self.mu_max), scaling=scaling)
         report = {
             "loss": square,
             "losses": split,
-            "damping": state.mu,
-            "stable": (state.mu < floor).astype(square.dtype),
+            "damping": start,
+            "stable": moved.stable.astype(square.dtype),
+            "scaled": state.scaling.on.astype(square.dtype),
             "step_norm": jnp.linalg.norm(trial.step),
-            "rejected": trial.state.rejected,
-            "accelerated": trial.state.accelerated,
-            "failures": trial.state.failures,
+            "promise": trial.promise,
+            "accepted": moved.accepted,
+            "rejected": moved.rejected,
+            "accelerated": moved.accelerated,
+            "failures": moved.failures,
         }
-        return unravel(flat + trial.step), trial.state, report
+        return model.unravel(model.flat + trial.step), moved, report
+
+
+def _length(vector: Array, metric: Array) -> Array:
+    return jnp.sqrt(jnp.sum(metric * vector**2))

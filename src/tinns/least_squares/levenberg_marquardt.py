@@ -11,7 +11,9 @@ from jax.flatten_util import ravel_pytree
 from jaxtyping import Float
 
 from tinns.least_squares.damping import Algorithm1, DampingState
-from tinns.least_squares.rows import Block, Data, Psi, normal_equations
+from tinns.least_squares.layout import Layout
+from tinns.least_squares.linearised import Linearised
+from tinns.least_squares.rows import Block, Data, Psi
 
 
 class LMState(NamedTuple):
@@ -28,20 +30,28 @@ class LevenbergMarquardt:
 
     damping: Algorithm1 = Algorithm1()
     restarts_on_redraw = False
+    forms_jacobian = True
 
     def init(self, psi: Psi) -> LMState:
         return LMState(self.damping.init(), psi, jnp.asarray(0))
 
     def step(
-        self, blocks: Sequence[Block], psi: Psi, data: Sequence[Data], state: LMState, chunk: int
+        self,
+        blocks: Sequence[Block],
+        psi: Psi,
+        data: Sequence[Data],
+        state: LMState,
+        layout: Layout,
     ) -> tuple[Psi, LMState, dict[str, Array]]:
         """One step; also what it saw: the loss before it, the damping used, its length."""
         flat, unravel = ravel_pytree(psi)
         safe, _ = ravel_pytree(state.safe)
-        gram, gradient, split = normal_equations(blocks, psi, data, chunk)
+        model = Linearised(blocks, psi, data, layout)
+        gram, gradient = model.normal_equations()
+        split = model.split()
         square = jnp.sum(split)
         mu = state.damping.mu
-        delta = solve_damped(gram, gradient, mu)
+        delta = solve_damped(gram, gradient, mu)[: flat.size]
 
         sound = jnp.isfinite(square)
         solved = sound & jnp.all(jnp.isfinite(delta))

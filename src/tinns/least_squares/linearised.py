@@ -10,85 +10,112 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 from jax import Array
+from jax.flatten_util import ravel_pytree
 from jaxtyping import Float
 
-from tinns.least_squares.rows import (
-    Block,
-    Data,
-    Psi,
-    accumulate,
-    count_of,
-    gram_of,
-    linearise,
-    residuals,
-)
+from tinns.least_squares.host_blas import host_gram, host_product
+from tinns.least_squares.layout import Layout, count_of
+from tinns.least_squares.rows import Block, Data, Psi, accumulate, linearise, residuals
 
 RowVector = tuple[Array, ...]
+ALIGNMENT = 8  # columns: products of matrices with odd widths are a third slower on a GPU
 
 
 class Linearised:
-    """The rows r and their Jacobian J at ψ, columns in the order of `ravel_pytree`."""
+    """The rows r and their Jacobian J at ψ, columns in the order of `ravel_pytree`.
 
-    def __init__(self, blocks: Sequence[Block], psi: Psi, data: Sequence[Data], chunk: int) -> None:
-        self.blocks, self.psi, self.data, self.chunk = tuple(blocks), psi, tuple(data), chunk
+    J has `width` columns, those after the parameters' own being zero; `flat` is ψ as a vector of
+    that length and `unravel` the way back.
+    """
+
+    def __init__(
+        self, blocks: Sequence[Block], psi: Psi, data: Sequence[Data], layout: Layout
+    ) -> None:
+        self.blocks, self.psi, self.data, self.layout = tuple(blocks), psi, tuple(data), layout
+        flat, self._unravel = ravel_pytree(psi)
+        self.size = flat.size
+        self.width = -(-self.size // ALIGNMENT) * ALIGNMENT
+        self.flat = jnp.pad(flat, (0, self.width - self.size))
         self.held: Array | None = None
-        if all(count_of(d) <= chunk for d in data):
+        if sum(count_of(d) * len(b.row_names) for b, d in zip(blocks, data, strict=True)) <= layout.chunk:
             values, jacobians = zip(*map(self._linearised, self.blocks, self.data), strict=True)
             self.rows: RowVector = values
             self.held = jnp.concatenate([_as_matrix(j) for j in jacobians])
         else:
-            self.rows = tuple(residuals(blocks, psi, data, chunk))
+            self.rows = tuple(residuals(blocks, psi, data, layout))
 
-    def _linearised(self, block: Block, d: Data) -> tuple[Array, Array]:
-        r, jacobian = jax.vmap(lambda datum: linearise(block.rows, self.psi, datum))(d)
-        scale = jnp.sqrt(1.0 * count_of(d))
-        return r / scale, jacobian / scale
+    def unravel(self, vector: Float[Array, " width"]) -> Psi:
+        """A vector of parameters as a tree like ψ."""
+        return self._unravel(vector[: self.size])
 
     def split(self) -> Float[Array, " kinds"]:
         """‖r‖² by kind of row."""
-        return jnp.concatenate([jnp.sum(r**2, axis=0) for r in self.rows])
+        return self.layout.total(jnp.concatenate([jnp.sum(r**2, axis=0) for r in self.rows]))
 
     def fold(self, function: Callable[[Array, Array], Any], vector: RowVector) -> Any:
         """Σ over pieces of function(J piece, vector piece)."""
         if self.held is not None:
-            return function(self.held, self.flattened(vector))
+            return self.layout.total(function(self.held, self.flattened(vector)))
         parts = []
         for block, d, v in zip(self.blocks, self.data, vector, strict=True):
-            scale = jnp.sqrt(1.0 * count_of(d))
+            scale = self._scale(d)
 
             def piece(block: Block, piece: Any, mask: Array | None, scale: Array = scale) -> Any:
                 data, part = piece
-                _, jacobian = jax.vmap(lambda datum: linearise(block.rows, self.psi, datum))(data)
+                _, jacobian = self._jacobian(block, data)
                 if mask is not None:
                     jacobian = jacobian * mask[:, None, None]
                 return function(_as_matrix(jacobian) / scale, part.reshape(-1))
 
-            parts.append(accumulate(piece, block, (d, v), self.chunk))
-        return jax.tree.map(lambda *terms: sum(terms[1:], start=terms[0]), *parts)
+            parts.append(accumulate(piece, block, (d, v), self.layout))
+        sums = jax.tree.map(lambda *terms: sum(terms[1:], start=terms[0]), *parts)
+        return self.layout.total(sums)
 
     @staticmethod
     def flattened(vector: RowVector) -> Float[Array, " N"]:
         """The entries in the order of the rows of a held J."""
         return jnp.concatenate([v.reshape(-1) for v in vector])
 
-    def gram(self) -> Float[Array, "P P"]:
-        """JᵀJ."""
-        return self.fold(lambda jacobian, _: gram_of(jacobian), self.rows)
-
-    def transposed(self, vector: RowVector) -> Float[Array, " P"]:
-        """Jᵀ v."""
-        return self.fold(lambda jacobian, v: jacobian.T @ v, vector)
+    def normal_equations(self) -> tuple[Float[Array, "width width"], Float[Array, " width"]]:
+        """JᵀJ and Jᵀr."""
+        return self.fold(lambda jacobian, r: (gram_of(jacobian), jacobian.T @ r), self.rows)
 
     def curvature(self, direction: Psi) -> RowVector:
         """d²/ds² r(ψ + s·direction) at s = 0."""
 
         def velocity(p: Psi) -> list[Array]:
             def rows(q: Psi) -> list[Array]:
-                return residuals(self.blocks, q, self.data, self.chunk)
+                return residuals(self.blocks, q, self.data, self.layout)
 
             return jax.jvp(rows, (p,), (direction,))[1]
 
         return tuple(jax.jvp(velocity, (self.psi,), (direction,))[1])
+
+    def _linearised(self, block: Block, d: Data) -> tuple[Array, Array]:
+        r, jacobian = self._jacobian(block, d)
+        return r / self._scale(d), jacobian / self._scale(d)
+
+    def _jacobian(self, block: Block, d: Data) -> tuple[Array, Array]:
+        return jax.vmap(lambda datum: linearise(block.rows, self.psi, datum, self.width))(d)
+
+    def _scale(self, d: Data) -> Array:
+        return jnp.sqrt(1.0 * self.layout.count(d))
+
+
+def gram_of(matrix: Float[Array, "N P"]) -> Float[Array, "P P"]:
+    """MᵀM."""
+    if matrix.dtype != jnp.float64:
+        return matrix.T @ matrix
+    return jax.lax.platform_dependent(matrix, cpu=host_gram, default=lambda m: m.T @ m)
+
+
+def product_of(matrix: Float[Array, "N P"], factor: Float[Array, "P Q"]) -> Float[Array, "N Q"]:
+    """M W."""
+    if matrix.dtype != jnp.float64:
+        return matrix @ factor
+    return jax.lax.platform_dependent(
+        matrix, factor, cpu=host_product, default=lambda m, w: m @ w
+    )
 
 
 def _as_matrix(jacobian: Array) -> Array:

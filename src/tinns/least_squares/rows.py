@@ -7,12 +7,14 @@ data do not share work, and the Jacobian of the whole vector would need gigabyte
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any
 
 import jax
 import jax.numpy as jnp
 from jax import Array
 from jaxtyping import Float
+
+from tinns.least_squares.layout import Layout, count_of
 
 Psi = Any  # a tree of parameter arrays
 Data = Any  # a tree of arrays with one leading axis: the data of a block
@@ -27,27 +29,19 @@ class Block:
     rows: Callable[[Psi, Any], Array]
 
 
-class NormalEquations(NamedTuple):
-    """JᵀJ, Jᵀr, and ‖r‖² split by kind of row (in the order of the blocks' row names)."""
-
-    gram: Float[Array, "P P"]
-    gradient: Float[Array, " P"]
-    losses: Float[Array, " kinds"]
-
-
 def residuals(
-    blocks: Sequence[Block], psi: Psi, data: Sequence[Data], chunk: int | None = None
+    blocks: Sequence[Block], psi: Psi, data: Sequence[Data], layout: Layout
 ) -> list[Float[Array, "N rows"]]:
     """All rows of each block, scaled by 1/sqrt(count): shape (count, rows per datum)."""
     return [
-        jax.lax.map(lambda datum, b=block: b.rows(psi, datum), d, batch_size=chunk or count_of(d))
-        / jnp.sqrt(1.0 * count_of(d))
+        jax.lax.map(lambda datum, b=block: b.rows(psi, datum), d, batch_size=_batch(d, layout))
+        / jnp.sqrt(1.0 * layout.count(d))
         for block, d in zip(blocks, data, strict=True)
     ]
 
 
 def losses(
-    blocks: Sequence[Block], psi: Psi, data: Sequence[Data], chunk: int
+    blocks: Sequence[Block], psi: Psi, data: Sequence[Data], layout: Layout
 ) -> Float[Array, " kinds"]:
     """The mean square of each kind of row."""
 
@@ -55,13 +49,18 @@ def losses(
         r = jax.vmap(block.rows, in_axes=(None, 0))(psi, d)
         return jnp.sum(_masked(r, mask) ** 2, axis=0)
 
-    return jnp.concatenate(
-        [accumulate(sums, b, d, chunk) / count_of(d) for b, d in zip(blocks, data, strict=True)]
+    return layout.total(
+        jnp.concatenate(
+            [
+                accumulate(sums, b, d, layout) / layout.count(d)
+                for b, d in zip(blocks, data, strict=True)
+            ]
+        )
     )
 
 
 def loss_and_gradient(
-    blocks: Sequence[Block], psi: Psi, data: Sequence[Data], chunk: int
+    blocks: Sequence[Block], psi: Psi, data: Sequence[Data], layout: Layout
 ) -> tuple[Float[Array, ""], Psi, Float[Array, " kinds"]]:
     """‖r‖², its gradient as a tree like ψ, and the split of ‖r‖² by kind of row."""
 
@@ -76,67 +75,34 @@ def loss_and_gradient(
 
     parts = []
     for block, d in zip(blocks, data, strict=True):
-        count = count_of(d)
-        parts.append(jax.tree.map(lambda s, n=count: s / n, accumulate(value, block, d, chunk)))
-    gradient = jax.tree.map(lambda *g: sum(g), *(g for g, _ in parts))
-    split = jnp.concatenate([s for _, s in parts])
+        count = layout.count(d)
+        parts.append(jax.tree.map(lambda s, n=count: s / n, accumulate(value, block, d, layout)))
+    gradient = layout.total(jax.tree.map(lambda *g: sum(g), *(g for g, _ in parts)))
+    split = layout.total(jnp.concatenate([s for _, s in parts]))
     return jnp.sum(split), gradient, split
 
 
-def normal_equations(
-    blocks: Sequence[Block], psi: Psi, data: Sequence[Data], chunk: int
-) -> NormalEquations:
-    """JᵀJ and Jᵀr of the scaled rows, never holding more than `chunk` data's Jacobian at once."""
-
-    def parts(block: Block, d: Data, mask: Array | None) -> NormalEquations:
-        r, jacobian = jax.vmap(lambda datum: linearise(block.rows, psi, datum))(d)
-        r = _masked(r, mask)
-        if mask is not None:
-            jacobian = jacobian * mask[:, None, None]
-        matrix = jacobian.reshape(-1, jacobian.shape[-1])
-        return NormalEquations(gram_of(matrix), matrix.T @ r.reshape(-1), jnp.sum(r**2, axis=0))
-
-    sums = []
-    for block, d in zip(blocks, data, strict=True):
-        count = count_of(d)
-        total = accumulate(parts, block, d, chunk)
-        sums.append(NormalEquations(*(part / count for part in total)))
-    gram, gradient, split = sums[0]
-    for more in sums[1:]:
-        gram, gradient = gram + more.gram, gradient + more.gradient
-        split = jnp.concatenate([split, more.losses])
-    return NormalEquations(gram, gradient, split)
-
-
-def gram_of(matrix: Float[Array, "N P"]) -> Float[Array, "P P"]:
-    """MᵀM. On a CPU its lower left quarter is copied, not computed, which saves a quarter."""
-
-    def by_halves(m: Array) -> Array:
-        half = m.shape[1] // 2
-        top = m[:, :half].T @ m
-        corner = m[:, half:].T @ m[:, half:]
-        return jnp.concatenate([top, jnp.concatenate([top[:, half:].T, corner], axis=1)])
-
-    return jax.lax.platform_dependent(matrix, cpu=by_halves, default=lambda m: m.T @ m)
-
-
 def linearise(
-    rows: Callable[[Psi, Any], Array], psi: Psi, datum: Any
+    rows: Callable[[Psi, Any], Array], psi: Psi, datum: Any, width: int = 0
 ) -> tuple[Float[Array, " rows"], Float[Array, "rows P"]]:
-    """The rows at one datum and their Jacobian (rows, parameters), columns as in `ravel_pytree`."""
+    """The rows at one datum and their Jacobian, columns as in `ravel_pytree`.
+
+    Columns of zeros fill it up to `width`.
+    """
     r, pullback = jax.vjp(lambda p: rows(p, datum), psi)
     (jacobian,) = jax.vmap(pullback)(jnp.eye(r.size, dtype=r.dtype))
-    return r, jnp.concatenate(
-        [leaf.reshape(r.size, -1) for leaf in jax.tree.leaves(jacobian)], axis=1
-    )
+    columns = [leaf.reshape(r.size, -1) for leaf in jax.tree.leaves(jacobian)]
+    missing = width - sum(part.shape[1] for part in columns)
+    padding = [jnp.zeros((r.size, missing), r.dtype)] if missing > 0 else []
+    return r, jnp.concatenate(columns + padding, axis=1)
 
 
 def accumulate(
-    function: Callable[[Block, Data, Array | None], Any], block: Block, data: Data, chunk: int
+    function: Callable[[Block, Data, Array | None], Any], block: Block, data: Data, layout: Layout
 ) -> Any:
     """Σ over chunks of function(block, chunk of data, mask); the mask blanks the padding."""
     count = count_of(data)
-    pieces = -(-count // chunk)
+    pieces = -(-count // layout.chunk)
     if pieces == 1:
         return function(block, data, None)
     size = -(-count // pieces)
@@ -160,5 +126,5 @@ def _masked(r: Array, mask: Array | None) -> Array:
     return r if mask is None else r * mask[:, None]
 
 
-def count_of(data: Data) -> int:
-    return jax.tree.leaves(data)[0].shape[0]
+def _batch(data: Data, layout: Layout) -> int:
+    return min(layout.chunk, count_of(data))

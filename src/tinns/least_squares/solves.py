@@ -1,4 +1,4 @@
-"""Ways to solve min ‖J δ - v‖² + μ‖δ‖², cheap or stable, behind one interface.
+"""Ways to solve min ‖J δ - v‖² + Σ_j w_j δ_j², cheap or stable, behind one interface.
 
 The normal equations lose every direction whose singular value is below about 1e-8 of the largest.
 CholeskyQR2 keeps them: it whitens J by a first factor and factors once more, which loses only what
@@ -18,8 +18,7 @@ from jax import Array
 from jaxtyping import Float
 
 from tinns.errors import UserError
-from tinns.least_squares.linearised import Linearised, RowVector
-from tinns.least_squares.rows import gram_of
+from tinns.least_squares.linearised import Linearised, RowVector, gram_of, product_of
 
 
 class Factor(NamedTuple):
@@ -35,15 +34,17 @@ class Factor(NamedTuple):
 
 @runtime_checkable
 class Solver(Protocol):
-    """A factorisation of JᵀJ + μI, given JᵀJ."""
+    """A factorisation of JᵀJ + diag(damping), given JᵀJ."""
 
-    def factor(self, model: Linearised, gram: Array, mu: Array) -> Factor: ...
+    def factor(
+        self, model: Linearised, gram: Float[Array, "P P"], damping: Float[Array, " P"]
+    ) -> Factor: ...
 
 
 def solve(model: Linearised, factor: Factor, v: RowVector) -> Float[Array, " P"]:
-    """The δ that minimises ‖J δ - v‖² + μ‖δ‖²."""
+    """The δ that minimises ‖J δ - v‖² + Σ_j w_j δ_j²."""
     if factor.basis is not None:
-        projected = factor.basis.T @ model.flattened(v)
+        projected = model.layout.total(factor.basis.T @ model.flattened(v))
     else:
         projected = model.fold(lambda jacobian, part: _times(jacobian, factor.whiten).T @ part, v)
     return factor.whiten @ jax.scipy.linalg.cho_solve((factor.lower, True), projected)
@@ -51,45 +52,46 @@ def solve(model: Linearised, factor: Factor, v: RowVector) -> Float[Array, " P"]
 
 @dataclass(frozen=True)
 class Cholesky:
-    """The normal equations: (JᵀJ + μI)⁻¹ Jᵀ v."""
+    """The normal equations: (JᵀJ + diag(w))⁻¹ Jᵀ v."""
 
-    def factor(self, model: Linearised, gram: Array, mu: Array) -> Factor:
-        identity = _identity(gram)
-        return Factor(identity, jnp.linalg.cholesky(gram + mu * identity), model.held)
+    def factor(self, model: Linearised, gram: Array, damping: Array) -> Factor:
+        identity = jnp.eye(gram.shape[0], dtype=gram.dtype)
+        return Factor(identity, jnp.linalg.cholesky(gram + jnp.diag(damping)), model.held)
 
 
 @dataclass(frozen=True)
 class CholeskyQR2:
-    """The same through a whitened J: every pass factors what the passes before left of JᵀJ + μI.
+    """The same through a whitened J: every pass factors what the passes before left of the matrix.
 
     The first factorisation is shifted by round-off, or it would fail. Two passes serve condition
-    numbers of [J; √μ I] up to about 1e10, three serve 1e14.
+    numbers of [J; √w] up to about 1e10, three serve 1e14.
     """
 
     passes: int = 2
-    shift: float = 4.0  # of the first factorisation, in units of round-off times trace(JᵀJ)
+    shift: float = 4.0  # of the first factorisation, in units of round-off times the trace
 
-    def factor(self, model: Linearised, gram: Array, mu: Array) -> Factor:
-        shift = self.shift * jnp.finfo(gram.dtype).eps * jnp.trace(gram)
-        whiten = _inverse_factor(gram + (mu + shift) * _identity(gram))
+    def factor(self, model: Linearised, gram: Array, damping: Array) -> Factor:
+        shape = damping / jnp.max(damping)  # the shift has the damping's proportions
+        shift = self.shift * jnp.finfo(gram.dtype).eps * jnp.sum(jnp.diagonal(gram) / shape)
+        whiten = _inverse_factor(gram + jnp.diag(damping + shift * shape))
         for _ in range(self.passes - 2):
-            whiten = whiten @ _inverse_factor(_whitened_gram(model, whiten, mu)[0])
-        white_gram, basis = _whitened_gram(model, whiten, mu)
+            whiten = whiten @ _inverse_factor(_whitened_gram(model, whiten, damping)[0])
+        white_gram, basis = _whitened_gram(model, whiten, damping)
         return Factor(whiten, jnp.linalg.cholesky(white_gram), basis)
 
 
 @dataclass(frozen=True)
 class HouseholderQR:
-    """QR of [J; √μ I], with J held whole."""
+    """QR of [J; √w], with J held whole on one device."""
 
-    def factor(self, model: Linearised, gram: Array, mu: Array) -> Factor:
-        if model.held is None:
+    def factor(self, model: Linearised, gram: Array, damping: Array) -> Factor:
+        if model.held is None or model.layout.shards > 1:
             raise UserError(
-                "HouseholderQR needs the whole Jacobian: give the recipe a `chunk` of at least the "
-                "number of points, or use CholeskyQR2"
+                "HouseholderQR needs the whole Jacobian on one device: give the recipe a `chunk` "
+                "of at least the number of points, or use CholeskyQR2"
             )
-        identity = _identity(gram)
-        q, r = jnp.linalg.qr(jnp.concatenate([model.held, jnp.sqrt(mu) * identity]))
+        identity = jnp.eye(gram.shape[0], dtype=gram.dtype)
+        q, r = jnp.linalg.qr(jnp.concatenate([model.held, jnp.diag(jnp.sqrt(damping))]))
         whiten = jax.scipy.linalg.solve_triangular(r, identity)
         return Factor(whiten, identity, q[: len(model.held)])
 
@@ -97,27 +99,20 @@ class HouseholderQR:
 def _inverse_factor(matrix: Array) -> Array:
     """R⁻¹ with RᵀR = matrix."""
     factor = jnp.linalg.cholesky(matrix)
-    return jax.scipy.linalg.solve_triangular(factor, _identity(matrix), lower=True).T
+    identity = jnp.eye(matrix.shape[0], dtype=matrix.dtype)
+    return jax.scipy.linalg.solve_triangular(factor, identity, lower=True).T
 
 
-def _whitened_gram(model: Linearised, whiten: Array, mu: Array) -> tuple[Array, Array | None]:
-    """Wᵀ (JᵀJ + μI) W from the product J W, and that product where J is held."""
-    damping = mu * (whiten.T @ whiten)
+def _whitened_gram(model: Linearised, whiten: Array, damping: Array) -> tuple[Array, Array | None]:
+    """Wᵀ (JᵀJ + diag(w)) W from the product J W, and that product where J is held."""
+    damped = gram_of(jnp.sqrt(damping)[:, None] * whiten)
     if model.held is not None:
         basis = _times(model.held, whiten)
-        return gram_of(basis) + damping, basis
-
-    def piece(jacobian: Array, _: Array) -> Array:
-        basis = _times(jacobian, whiten)
-        return gram_of(basis)
-
-    return model.fold(piece, model.rows) + damping, None
+        return model.layout.total(gram_of(basis)) + damped, basis
+    gram = model.fold(lambda jacobian, _: gram_of(_times(jacobian, whiten)), model.rows)
+    return gram + damped, None
 
 
 def _times(jacobian: Array, whiten: Array) -> Array:
     """J W, kept from being reordered: Wᵀ(Jᵀv) would lose what (J W)ᵀv keeps."""
-    return jax.lax.optimization_barrier(jacobian @ whiten)
-
-
-def _identity(matrix: Array) -> Array:
-    return jnp.eye(matrix.shape[0], dtype=matrix.dtype)
+    return jax.lax.optimization_barrier(product_of(jacobian, whiten))

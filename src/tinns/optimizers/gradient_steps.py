@@ -4,11 +4,13 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+import jax
 import jax.numpy as jnp
 import optax
 from jax import Array
 
 from tinns.errors import UserError
+from tinns.least_squares.layout import Layout
 from tinns.least_squares.rows import Block, Data, Psi, loss_and_gradient, losses
 
 
@@ -34,6 +36,7 @@ class Adam:
     warmup: int = 1000
     decay_steps: int = 2000
     restarts_on_redraw = False
+    forms_jacobian = False
 
     def __post_init__(self) -> None:
         if not (self.learning_rate > 0 and 0 < self.decay_rate <= 1 and self.decay_steps > 0):
@@ -51,10 +54,10 @@ class Adam:
         return optax.adam(self._schedule()).init(psi), jnp.asarray(0)
 
     def step(
-        self, blocks: Sequence[Block], psi: Psi, data: Sequence[Data], state: Any, chunk: int
+        self, blocks: Sequence[Block], psi: Psi, data: Sequence[Data], state: Any, layout: Layout
     ) -> tuple[Psi, Any, dict[str, Array]]:
         inner, count = state
-        loss, gradient, split = loss_and_gradient(blocks, psi, data, chunk)
+        loss, gradient, split = loss_and_gradient(blocks, psi, data, layout)
         updates, inner = optax.adam(self._schedule()).update(gradient, inner, psi)
         report = {
             "loss": loss,
@@ -72,6 +75,7 @@ class LBFGS:
     memory: int = 50
     line_search_steps: int = 25
     restarts_on_redraw = True  # curvature pairs of other points would mislead
+    forms_jacobian = False
 
     def _transformation(self) -> optax.GradientTransformationExtraArgs:
         search = optax.scale_by_zoom_linesearch(max_linesearch_steps=self.line_search_steps)
@@ -81,16 +85,36 @@ class LBFGS:
         return self._transformation().init(psi)
 
     def step(
-        self, blocks: Sequence[Block], psi: Psi, data: Sequence[Data], state: Any, chunk: int
+        self, blocks: Sequence[Block], psi: Psi, data: Sequence[Data], state: Any, layout: Layout
     ) -> tuple[Psi, Any, dict[str, Array]]:
-        loss, gradient, split = loss_and_gradient(blocks, psi, data, chunk)
+        loss, gradient, split = loss_and_gradient(blocks, psi, data, layout)
         updates, state = self._transformation().update(
             gradient,
             state,
             psi,
             value=loss,
             grad=gradient,
-            value_fn=lambda p: jnp.sum(losses(blocks, p, data, chunk)),
+            value_fn=_differentiable_loss(blocks, data, layout),
         )
         report = {"loss": loss, "losses": split, "step_norm": optax.tree.norm(updates)}
         return optax.apply_updates(psi, updates), state, report
+
+
+def _differentiable_loss(
+    blocks: Sequence[Block], data: Sequence[Data], layout: Layout
+) -> Callable[[Psi], Array]:
+    """‖r‖² with its gradient from `loss_and_gradient`: in chunks, and over all devices."""
+
+    @jax.custom_vjp
+    def loss(psi: Psi) -> Array:
+        return jnp.sum(losses(blocks, psi, data, layout))
+
+    def forward(psi: Psi) -> tuple[Array, Psi]:
+        value, gradient, _ = loss_and_gradient(blocks, psi, data, layout)
+        return value, gradient
+
+    def backward(gradient: Psi, cotangent: Array) -> tuple[Psi]:
+        return (jax.tree.map(lambda g: cotangent * g, gradient),)
+
+    loss.defvjp(forward, backward)
+    return loss

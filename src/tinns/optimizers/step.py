@@ -5,6 +5,7 @@ from typing import Any, Protocol, runtime_checkable
 
 from jax import Array
 
+from tinns.least_squares.layout import Layout
 from tinns.least_squares.rows import Block, Data, Psi
 
 
@@ -21,8 +22,13 @@ class Step(Protocol):
         """Whether the state must be forgotten when the points change."""
         ...
 
+    @property
+    def forms_jacobian(self) -> bool:
+        """Whether a step holds Jacobians and JᵀJ, which decides what fits into memory."""
+        ...
+
     def init(self, psi: Psi) -> Any: ...
 
     def step(
-        self, blocks: Sequence[Block], psi: Psi, data: Sequence[Data], state: Any, chunk: int
+        self, blocks: Sequence[Block], psi: Psi, data: Sequence[Data], state: Any, layout: Layout
     ) -> tuple[Psi, Any, dict[str, Array]]: ...

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import logging
-import os
 import time
 from collections.abc import Callable, Mapping
 from pathlib import Path
@@ -11,7 +10,7 @@ from pathlib import Path
 import numpy as np
 
 from tinns.errors import UserError
-from tinns.files import write_arrays
+from tinns.files import cache_folder, write_arrays
 
 Arrays = dict[str, np.ndarray]
 
@@ -19,15 +18,6 @@ Arrays = dict[str, np.ndarray]
 FORMAT_VERSION = 1
 
 log = logging.getLogger("tinns.reference")
-
-
-def cache_folder() -> Path:
-    """TINNS_CACHE, else XDG_CACHE_HOME/tinns, else ~/.cache/tinns."""
-    if chosen := os.environ.get("TINNS_CACHE"):
-        return Path(chosen).expanduser()
-    if shared := os.environ.get("XDG_CACHE_HOME"):
-        return Path(shared).expanduser() / "tinns"
-    return Path("~/.cache/tinns").expanduser()
 
 
 def cache_path(problem: str, parameters: Mapping[str, float]) -> Path:

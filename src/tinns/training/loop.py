@@ -1,44 +1,31 @@
 """The one training loop: an optimiser's step, many times inside one compiled call, then a look.
 
-Inside the compiled call: step, validation, redrawing of points. Outside, at look-ups about twice a
-second: progress, measured error, reasons to stop. The loop returns data and never draws.
+Inside the compiled call: step, validation. Outside, at look-ups about twice a second and whenever
+the points have had their day: new points, progress, measured error, reasons to stop. The loop
+returns data and never draws.
 """
 
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, NamedTuple
 
 import jax
-import jax.numpy as jnp
 import numpy as np
-from jax import Array
 
 from tinns.errors import UserError
 from tinns.least_squares import rows
-from tinns.recipe import Recipe
+from tinns.least_squares.layout import Layout, count_of
+from tinns.recipe import Recipe, Redraw
 from tinns.residuals import Psi, System
 from tinns.sampling import Points
 from tinns.training.history import History
+from tinns.training.machine import Machine
+from tinns.training.program import CAPACITY
 from tinns.training.progress import Silent, Snapshot, Watcher
-from tinns.training.redrawing import drawn
+from tinns.training.redrawing import Ladder
 from tinns.training.stopping import Interruption, stop_reason
 
-CAPACITY = 512  # most iterations in one compiled call
 LOOK_UP_SECONDS = 0.5
-
-
-class Carry(NamedTuple):
-    """All that one iteration hands to the next."""
-
-    psi: Psi
-    state: Any
-    points: tuple[Points, ...]
-    key: Array
-    redraws: Array
-    best: Psi  # the ψ of lowest validation loss so far
-    best_validation_loss: Array
-    best_iteration: Array  # how many steps had been taken to it
 
 
 @dataclass(frozen=True)
@@ -70,37 +57,34 @@ def train(
     watcher = watcher or Silent()
     start_key, point_key, validation_key, run_key = jax.random.split(jax.random.key(seed), 4)
     psi = system.init(start_key)
-    points = system.draw(point_key, recipe.points, recipe.sampler)
     validation = system.draw(validation_key, recipe.validation, recipe.sampler)
-    unknown = jnp.asarray(jnp.inf)
-    state = recipe.optimizer.init(psi)
-    carry = Carry(psi, state, points, run_key, jnp.asarray(0), psi, unknown, jnp.asarray(0))
-
-    watcher.says("compiling the training step (once per kind of run)")
-    before = time.perf_counter()
-    many = jax.jit(_iterations(system, recipe)).lower(carry, validation, 0, 0).compile()
-    compile_seconds = time.perf_counter() - before
+    points = system.draw(point_key, recipe.points, recipe.sampler)
+    machine = Machine(system, recipe, watcher)
+    carry = machine.start(psi, points, validation)
 
     watcher.says("first iterations")
-    history, seconds, count = History(), 0.0, 1
+    ladder = Ladder(recipe.redraw or Redraw())
+    history, seconds, count, redraws = History(), 0.0, 1, 0
     with Interruption() as interruption:
         while True:
             before = time.perf_counter()
-            carry, entries = jax.block_until_ready(many(carry, validation, len(history), count))
+            carry, reports, taken = machine.run(carry, len(history), count)
             elapsed = time.perf_counter() - before
-            done = len(history) + count
-            table = {name: np.asarray(column)[:count] for name, column in entries.items()}
+            done = len(history) + taken
+            table = {name: np.asarray(column)[:taken] for name, column in reports.items()}
             table["iteration"] = np.arange(len(history), done) + 1.0
-            table["seconds"] = seconds + elapsed * np.arange(1, count + 1) / count
+            table["seconds"] = seconds + elapsed * np.arange(1, taken + 1) / taken
+            table["points"] = np.full(taken, 1.0 * count_of(machine.points[0]))
+            table["redraws"] = np.full(taken, 1.0 * redraws)
             seconds += elapsed
 
             error = float(measure(carry.psi)) if measure else None
-            table["relative_l2"] = np.full(count, np.nan)
+            table["relative_l2"] = np.full(taken, np.nan)
             if error is not None:
                 table["relative_l2"][-1] = error
             history.extend(table)
             if not np.isfinite(history["loss"][0]):
-                raise _no_number(system, recipe, psi, points)
+                raise _no_number(system, psi, points)
 
             loss, validation_loss = table["loss"][-1], table["validation_loss"][-1]
             damping = float(table["damping"][-1]) if "damping" in table else None
@@ -108,99 +92,31 @@ def train(
             reason = stop_reason(recipe.stop, history, loss, interruption.asked)
             if reason:
                 break
-            count = _next_count(recipe, elapsed / count, done, seconds)
+            if carry.overfitted:
+                ladder, redraws = ladder.after_overfitting(done), redraws + 1
+                run_key, draw_key = jax.random.split(run_key)
+                carry, spent = machine.redraw(carry, ladder, draw_key)
+                seconds += spent
+            count = _next_count(recipe, elapsed / taken, done, seconds)
 
-    psi, kept, loss, validation_loss = _chosen(system, recipe, carry, validation)
+    psi, kept, loss, validation_loss = machine.chosen(carry)
     return Trained(
         psi,
         loss,
         validation_loss,
         len(history),
         seconds,
-        compile_seconds,
+        machine.compile_seconds,
         reason,
         kept if kept is not None else len(history),
         history,
     )
 
 
-def _iterations(system: System, recipe: Recipe) -> Callable[..., Any]:
-    """The function that is compiled: `count` iterations from a carry, with their reports."""
-    optimizer, blocks = recipe.optimizer, system.blocks
-
-    def loss_at(psi: Psi, points: tuple[Points, ...]) -> Array:
-        return jnp.sum(rows.losses(blocks, psi, points, recipe.chunk))
-
-    def iterate(
-        carry: Carry, validation: tuple[Points, ...], number: Array
-    ) -> tuple[Carry, dict[str, Array]]:
-        validation_loss = loss_at(carry.psi, validation)
-        psi, state, report = optimizer.step(
-            blocks, carry.psi, carry.points, carry.state, recipe.chunk
-        )
-        split = report.pop("losses")
-        report |= {f"loss_{name}": split[n] for n, name in enumerate(system.row_names)}
-        report |= {"validation_loss": validation_loss, "redraws": carry.redraws}
-        better = validation_loss < carry.best_validation_loss
-        carry = carry._replace(
-            psi=psi,
-            state=state,
-            best=jax.tree.map(lambda new, old: jnp.where(better, new, old), carry.psi, carry.best),
-            best_validation_loss=jnp.where(better, validation_loss, carry.best_validation_loss),
-            best_iteration=jnp.where(better, number, carry.best_iteration),
-        )
-        if recipe.redraw is not None:
-            overfitted = validation_loss > recipe.redraw.ratio * report["loss"]
-            carry = jax.lax.cond(overfitted, redrawn, lambda c: c, carry)
-        return carry, report
-
-    def redrawn(carry: Carry) -> Carry:
-        key, draw_key = jax.random.split(carry.key)
-        points = drawn(system, recipe, draw_key, carry.psi)
-        state = optimizer.init(carry.psi) if optimizer.restarts_on_redraw else carry.state
-        return carry._replace(state=state, points=points, key=key, redraws=carry.redraws + 1)
-
-    def many(
-        carry: Carry, validation: tuple[Points, ...], done: Array, count: Array
-    ) -> tuple[Carry, dict[str, Array]]:
-        shapes = jax.eval_shape(iterate, carry, validation, done)[1]
-        columns = {name: jnp.zeros(CAPACITY, s.dtype) for name, s in shapes.items()}
-
-        def body(number: Array, value: tuple[Carry, dict[str, Array]]):
-            inner, table = value
-            inner, report = iterate(inner, validation, done + number)
-            return inner, {name: table[name].at[number].set(report[name]) for name in table}
-
-        return jax.lax.fori_loop(0, count, body, (carry, columns))
-
-    return many
-
-
-def _chosen(
-    system: System, recipe: Recipe, carry: Carry, validation: tuple[Points, ...]
-) -> tuple[Psi, int | None, float, float]:
-    """The resulting ψ with its iteration (None: the last) and its losses.
-
-    It is the last one, or the best if that is asked for or the last is no number.
-    """
-
-    @jax.jit
-    def both(psi: Psi) -> tuple[Array, Array]:
-        training = rows.losses(system.blocks, psi, carry.points, recipe.chunk)
-        return jnp.sum(training), jnp.sum(rows.losses(system.blocks, psi, validation, recipe.chunk))
-
-    loss, validation_loss = map(float, both(carry.psi))
-    last_is_worse = not validation_loss <= float(carry.best_validation_loss)
-    if (recipe.keep == "best" and last_is_worse) or not np.isfinite(validation_loss):
-        loss, validation_loss = map(float, both(carry.best))
-        return carry.best, int(carry.best_iteration), loss, validation_loss
-    return carry.psi, None, loss, validation_loss
-
-
-def _no_number(system: System, recipe: Recipe, psi: Psi, points: tuple[Points, ...]) -> UserError:
+def _no_number(system: System, psi: Psi, points: tuple[Points, ...]) -> UserError:
     """The error for a problem whose residual is not a number before anything was trained."""
     for block, data in zip(system.blocks, points, strict=True):
-        (values,) = rows.residuals([block], psi, [data], recipe.chunk)
+        (values,) = rows.residuals([block], psi, [data], Layout())
         bad = np.argwhere(~np.isfinite(np.asarray(values)))
         if len(bad):
             datum, kind = bad[0]

@@ -28,6 +28,8 @@ class Watcher(Protocol):
 
     def says(self, activity: str) -> None: ...
 
+    def tells(self, fact: str) -> None: ...
+
     def sees(self, snapshot: Snapshot) -> None: ...
 
 
@@ -35,6 +37,9 @@ class Silent:
     """A watcher that shows nothing."""
 
     def says(self, activity: str) -> None:
+        pass
+
+    def tells(self, fact: str) -> None:
         pass
 
     def sees(self, snapshot: Snapshot) -> None:
@@ -51,6 +56,9 @@ class ProgressLine:
 
     def says(self, activity: str) -> None:
         self.progress.update(self.task, description=activity)
+
+    def tells(self, fact: str) -> None:
+        self.progress.console.print(fact)
 
     def sees(self, snapshot: Snapshot) -> None:
         done, left = remaining(snapshot, self.stop)

@@ -11,6 +11,11 @@ from tinns.recipe import Stop
 from tinns.training.history import History
 
 
+FLOOR_ITERATIONS = 8  # iterations in a row of which no try, however damped, lowered the loss
+CONVERGED_ITERATIONS = 10  # iterations in a row whose linear model promised next to nothing
+CONVERGED_PROMISE = 1e-10  # of the loss
+
+
 def stop_reason(stop: Stop, history: History, loss: float, interrupted: bool) -> str | None:
     """The reason to stop now, or None."""
     if interrupted:
@@ -23,9 +28,20 @@ def stop_reason(stop: Stop, history: History, loss: float, interrupted: bool) ->
         return "iterations done"
     if stop.seconds is not None and history["seconds"][-1] >= stop.seconds:
         return "time is up"
+    if _lasts(history, "step_norm", FLOOR_ITERATIONS, 0.0):
+        return "precision floor"
+    if _lasts(history, "promise", CONVERGED_ITERATIONS, CONVERGED_PROMISE):
+        return "converged"
     if stop.patience is not None and _stagnated(history["validation_loss"], stop.patience):
         return "stagnated"
     return None
+
+
+def _lasts(history: History, name: str, count: int, bound: float) -> bool:
+    """Whether a column was at most `bound` for the last `count` iterations."""
+    if name not in history or len(history) < count:
+        return False
+    return bool(np.all(history[name][-count:] <= bound))
 
 
 def _stagnated(losses: np.ndarray, patience: int) -> bool:

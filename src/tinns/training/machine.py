@@ -1,0 +1,154 @@
+"""The programs of a run, compiled as they are needed, and its points on their devices."""
+
+import time
+from collections.abc import Callable
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jax.sharding import NamedSharding, PartitionSpec
+
+from tinns.errors import UserError
+from tinns.least_squares import rows
+from tinns.least_squares.layout import ROWS, Layout, count_of
+from tinns.recipe import Recipe
+from tinns.residuals import Psi, System
+from tinns.sampling import Points
+from tinns.training.compilation import compiled
+from tinns.training.memory import fitting_layout, free_bytes
+from tinns.training.program import Carry, first_carry, iterations
+from tinns.training.progress import Watcher
+from tinns.training.redrawing import Ladder, dealt, drawn
+
+
+class Machine:
+    """One set of programs for each count of points; data dealt out where devices are several."""
+
+    def __init__(self, system: System, recipe: Recipe, watcher: Watcher) -> None:
+        self.system, self.recipe, self.watcher = system, recipe, watcher
+        self.devices = _devices(recipe)
+        several = len(self.devices) > 1
+        self.mesh = jax.make_mesh((len(self.devices),), (ROWS,), devices=self.devices)
+        self.mesh = self.mesh if several else None
+        self.points: tuple[Points, ...] = ()
+        self.validation: tuple[Points, ...] = ()
+        self.layout = Layout()
+        self.compile_seconds = 0.0
+        self._programs: dict[Any, Callable[..., Any]] = {}
+
+    def start(self, psi: Psi, points: tuple[Points, ...], validation: tuple[Points, ...]) -> Carry:
+        """Take these points, compile the steps on them, and give the first carry."""
+        self.validation = self._dealt(validation)
+        carry = first_carry(self.system, self.recipe, psi)
+        if self.mesh is not None:
+            carry = jax.device_put(carry, NamedSharding(self.mesh, PartitionSpec()))
+        self._take(points, carry)
+        return carry
+
+    def run(self, carry: Carry, done: int, count: int) -> tuple[Carry, dict[str, Any], int]:
+        """At most `count` steps: the carry after them, their reports, how many they were."""
+        numbers = jnp.asarray(done), jnp.asarray(count)
+        carry, reports, taken = jax.block_until_ready(
+            self._steps(carry)(carry, self.points, self.validation, *numbers)
+        )
+        return carry, reports, int(taken)
+
+    def redraw(self, carry: Carry, ladder: Ladder, key: jax.Array) -> tuple[Carry, float]:
+        """New points at the present ψ; also the seconds it took, compilation apart."""
+        counts, chunk = ladder.counts(self.recipe.points), self.layout.chunk
+
+        def new_points(key: jax.Array, psi: Psi) -> tuple[Points, ...]:
+            return drawn(self.system, self.recipe, counts, key, psi, chunk)
+
+        name = ("points", counts)
+        program = self._compiled(name, "compiling the choice of points", new_points, key, carry.psi)
+        before = time.perf_counter()
+        points = jax.block_until_ready(program(key, carry.psi))
+        spent = time.perf_counter() - before
+        if self.recipe.optimizer.restarts_on_redraw:
+            carry = carry._replace(state=self.recipe.optimizer.init(carry.psi))
+        self._take(points, carry)
+        return carry, spent
+
+    def chosen(self, carry: Carry) -> tuple[Psi, int | None, float, float]:
+        """The resulting ψ with its iteration (None: the last) and its losses.
+
+        It is the last one, or the best if that is asked for or the last is no number.
+        """
+        layout = Layout(self.layout.chunk)
+        data = (self.points, self.validation)
+
+        def both(psi: Psi, *data: tuple[Points, ...]) -> list[jax.Array]:
+            return [jnp.sum(rows.losses(self.system.blocks, psi, d, layout)) for d in data]
+
+        program = self._compiled("losses", "choosing the result", both, carry.psi, *data)
+        loss, validation_loss = map(float, program(carry.psi, *data))
+        last_is_worse = not validation_loss <= float(carry.best_validation_loss)
+        if (self.recipe.keep == "best" and last_is_worse) or not np.isfinite(validation_loss):
+            loss, validation_loss = map(float, program(carry.best, *data))
+            return carry.best, int(carry.best_iteration), loss, validation_loss
+        return carry.psi, None, loss, validation_loss
+
+    def _take(self, points: tuple[Points, ...], carry: Carry) -> None:
+        changes = [count_of(d) for d in points] != [count_of(d) for d in self.points]
+        self.points = self._dealt(points)
+        if changes:
+            self.layout = self._fitting(carry.psi)
+        self._steps(carry)
+
+    def _steps(self, carry: Carry) -> Callable[..., Any]:
+        return self._compiled(
+            ("steps", *(count_of(d) for d in self.points)),
+            "compiling the training step (once per kind of run)",
+            iterations(self.system, self.recipe, self.layout, self.mesh),
+            carry,
+            self.points,
+            self.validation,
+            jnp.asarray(0),
+            jnp.asarray(0),
+        )
+
+    def _fitting(self, psi: Psi) -> Layout:
+        """Rows in chunks that fit into memory, unless the recipe says how many."""
+        shards = len(self.devices)
+        if self.recipe.chunk is not None or not self.recipe.optimizer.forms_jacobian:
+            return Layout(self.recipe.chunk or Layout().chunk, shards)
+        leaves = jax.tree.leaves(psi)
+        layout, told = fitting_layout(
+            sum(
+                count_of(data) * len(block.row_names)
+                for block, data in zip(self.system.blocks, self.points, strict=True)
+            ),
+            sum(leaf.size for leaf in leaves),
+            leaves[0].dtype.itemsize,
+            shards,
+            free_bytes(self.devices),
+        )
+        if told:
+            self.watcher.tells(told)
+        return layout
+
+    def _dealt(self, points: tuple[Points, ...]) -> tuple[Points, ...]:
+        if self.mesh is None:
+            return points
+        shares = dealt(points, len(self.devices))
+        return jax.device_put(shares, NamedSharding(self.mesh, PartitionSpec(ROWS)))
+
+    def _compiled(
+        self, name: Any, activity: str, function: Callable[..., Any], *arguments: Any
+    ) -> Callable[..., Any]:
+        if name not in self._programs:
+            self.watcher.says(activity)
+            before = time.perf_counter()
+            self._programs[name] = compiled(function, *arguments)
+            self.compile_seconds += time.perf_counter() - before
+        return self._programs[name]
+
+
+def _devices(recipe: Recipe) -> list[jax.Device]:
+    found = jax.devices()
+    wanted = recipe.devices or len(found)
+    if wanted > len(found):
+        raise UserError(f"recipe: devices={wanted}, but JAX sees {len(found)} here")
+    return found[:wanted]
