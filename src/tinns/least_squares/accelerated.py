@@ -5,7 +5,7 @@ M. K. Transtrum and J. P. Sethna, "Improvements to the Levenberg-Marquardt algor
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 import jax
@@ -16,7 +16,7 @@ from tinns.least_squares.layout import Layout
 from tinns.least_squares.linearised import Linearised
 from tinns.least_squares.rows import Block, Data, Psi, losses
 from tinns.least_squares.scaling import ColumnScaling, ScalingState
-from tinns.least_squares.solves import Cholesky, CholeskyQR2, solve
+from tinns.least_squares.solves import Cholesky, CholeskyQR2, solve, solve_projected
 
 
 class AcceleratedState(NamedTuple):
@@ -24,7 +24,7 @@ class AcceleratedState(NamedTuple):
 
     mu: Array
     growth: Array
-    stable: Array  # whether CholeskyQR2 has taken over
+    stable: Array  # whether the next step should be solved for by CholeskyQR2
     scaling: ScalingState
     accepted: Array
     rejected: Array
@@ -49,7 +49,8 @@ class AcceleratedLM:
 
     Steps are solved for by Cholesky until μ nears the round-off of the normal equations, which is
     about ε·trace(JᵀJ). Where a step is rejected below `doubtful` times that, or μ is below
-    `hopeless` times that, CholeskyQR2 takes over until μ has risen again.
+    `hopeless` times that, CholeskyQR2 takes over until μ has risen well above again. The two are
+    different programs: the one that is not wanted any more hands over.
     """
 
     mu0: float = 1.0
@@ -60,14 +61,22 @@ class AcceleratedLM:
     doubtful: float = 100.0
     hopeless: float = 0.1
     scaling: ColumnScaling | None = None
+    stable: bool = False  # whether this is the program with CholeskyQR2
     restarts_on_redraw = False
     forms_jacobian = True
 
     def init(self, psi: Psi) -> AcceleratedState:
-        zero, no = jnp.asarray(0), jnp.asarray(False)
+        zero = jnp.asarray(0)
         mu, growth = jnp.asarray(self.mu0, float), jnp.asarray(2.0, float)
         scaling = (self.scaling or ColumnScaling()).init()
-        return AcceleratedState(mu, growth, no, scaling, zero, zero, zero, zero)
+        stable = jnp.asarray(self.stable)
+        return AcceleratedState(mu, growth, stable, scaling, zero, zero, zero, zero)
+
+    def hands_over(self, state: AcceleratedState) -> Array:
+        return state.stable != self.stable
+
+    def successor(self, state: AcceleratedState) -> "AcceleratedLM":
+        return replace(self, stable=bool(state.stable))
 
     def step(
         self,
@@ -87,14 +96,12 @@ class AcceleratedLM:
 
         def attempt(last: Trial) -> Trial:
             state = last.state
-            stable = state.stable | (state.mu < self.hopeless * round_off)
-            factor = jax.lax.cond(
-                stable,
-                lambda damping: CholeskyQR2().factor(model, gram, damping),
-                lambda damping: Cholesky().factor(model, gram, damping),
-                state.mu * metric,
-            )
-            velocity = -solve(model, factor, model.rows)
+            if self.stable:
+                factor = CholeskyQR2().factor(model, gram, state.mu * metric)
+                velocity = -solve(model, factor, model.rows)
+            else:
+                factor = Cholesky().factor(model, gram, state.mu * metric)
+                velocity = -solve_projected(factor, gradient)
             bend = -solve(model, factor, model.curvature(model.unravel(velocity))) / 2
             bends = _length(bend, metric) <= self.bend * _length(velocity, metric)
             step = velocity + jnp.where(bends, bend, 0.0)
@@ -103,15 +110,19 @@ class AcceleratedLM:
             gain = (square - trial_square) / predicted
             accepted = jnp.isfinite(gain) & (gain > 0)
 
-            doubted = ~accepted & ~stable & (state.mu < self.doubtful * round_off)
             shrink = jnp.maximum(1 / 3, 1 - (2 * jnp.minimum(gain, 1.5) - 1) ** 3)
-            factor_of_mu = jnp.where(accepted, shrink, jnp.where(doubted, 1.0, state.growth))
-            mu = jnp.clip(state.mu * factor_of_mu, self.mu_min, self.mu_max)
-            grown = jnp.where(doubted, state.growth, jnp.minimum(2 * state.growth, 1e6))
+            if self.stable:  # back only once μ is well above
+                grows, stable = ~accepted, state.mu < 10 * self.doubtful * round_off
+            else:  # a rejection in doubt is tried again at the same μ by CholeskyQR2
+                doubted = ~accepted & (state.mu < self.doubtful * round_off)
+                grows, stable = ~accepted & ~doubted, doubted
+            mu = state.mu * jnp.where(accepted, shrink, jnp.where(grows, state.growth, 1.0))
+            mu = jnp.clip(mu, self.mu_min, self.mu_max)
+            growth = jnp.where(grows, jnp.minimum(2 * state.growth, 1e6), state.growth)
             moved = AcceleratedState(
                 mu,
-                jnp.where(accepted, 2.0, grown),
-                (stable | doubted) & (mu < self.doubtful * round_off),
+                jnp.where(accepted, 2.0, growth),
+                stable | (mu < self.hopeless * round_off),
                 state.scaling,
                 state.accepted + accepted,
                 state.rejected + ~accepted,
@@ -126,9 +137,12 @@ class AcceleratedLM:
         first = Trial(
             state, jnp.zeros_like(model.flat), jnp.asarray(False), jnp.asarray(0), nothing, nothing
         )
-        trial = jax.lax.while_loop(
-            lambda trial: ~trial.accepted & (trial.tries < self.tries), attempt, first
-        )
+
+        def goes_on(trial: Trial) -> Array:
+            more = ~trial.accepted & (trial.tries < self.tries) & ~self.hands_over(trial.state)
+            return more | (trial.tries == 0)
+
+        trial = jax.lax.while_loop(goes_on, attempt, first)
         moved = trial.state
         if self.scaling:
             mu, scaling = self.scaling.update(moved.scaling, moved.mu, gram, trial.gained)
@@ -137,7 +151,7 @@ class AcceleratedLM:
             "loss": square,
             "losses": split,
             "damping": start,
-            "stable": moved.stable.astype(square.dtype),
+            "stable": jnp.asarray(self.stable, square.dtype),
             "scaled": state.scaling.on.astype(square.dtype),
             "step_norm": jnp.linalg.norm(trial.step),
             "promise": trial.promise,

@@ -78,7 +78,7 @@ class Linearised:
 
     def normal_equations(self) -> tuple[Float[Array, "width width"], Float[Array, " width"]]:
         """JᵀJ and Jᵀr."""
-        return self.fold(lambda jacobian, r: (gram_of(jacobian), jacobian.T @ r), self.rows)
+        return self.fold(lambda jacobian, r: (gram_of(jacobian), r @ jacobian), self.rows)
 
     def curvature(self, direction: Psi) -> RowVector:
         """d²/ds² r(ψ + s·direction) at s = 0."""

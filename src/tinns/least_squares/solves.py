@@ -5,8 +5,7 @@ CholeskyQR2 keeps them: it whitens J by a first factor and factors once more, wh
 falls below 1e-15 (Y. Yamamoto et al., 2015; shifted as in T. Fukaya et al., 2020). Householder QR
 is the yardstick for both.
 
-Every one of them ends as δ = W (L Lᵀ)⁻¹ Bᵀ v with a basis B = J W of the column space, so that a
-compiled program can choose between them at run time and go on in the same way.
+Every one of them ends as δ = W (L Lᵀ)⁻¹ Bᵀ v with a basis B = J W of the column space.
 """
 
 from dataclasses import dataclass
@@ -22,13 +21,13 @@ from tinns.least_squares.linearised import Linearised, RowVector, gram_of, produ
 
 
 class Factor(NamedTuple):
-    """δ = whiten (lower lowerᵀ)⁻¹ basisᵀ v. Without a held Jacobian the basis is J whiten, unheld.
+    """δ = whiten (lower lowerᵀ)⁻¹ basisᵀ v; None stands for the identity.
 
-    Not finite where a factorisation failed.
+    Without a held Jacobian the basis is J whiten, unheld. Not finite where a factorisation failed.
     """
 
-    whiten: Float[Array, "P P"]
-    lower: Float[Array, "P P"]
+    whiten: Float[Array, "P P"] | None
+    lower: Float[Array, "P P"] | None
     basis: Float[Array, "N P"] | None
 
 
@@ -43,11 +42,24 @@ class Solver(Protocol):
 
 def solve(model: Linearised, factor: Factor, v: RowVector) -> Float[Array, " P"]:
     """The δ that minimises ‖J δ - v‖² + Σ_j w_j δ_j²."""
+    return solve_projected(factor, _project(model, factor, v))
+
+
+def solve_projected(factor: Factor, projected: Float[Array, " P"]) -> Float[Array, " P"]:
+    """The same, given basisᵀ v: for `Cholesky` that is Jᵀv."""
+    if factor.lower is not None:
+        projected = jax.scipy.linalg.cho_solve((factor.lower, True), projected)
+    return projected if factor.whiten is None else factor.whiten @ projected
+
+
+def _project(model: Linearised, factor: Factor, v: RowVector) -> Float[Array, " P"]:
+    """basisᵀ v."""
     if factor.basis is not None:
-        projected = model.layout.total(factor.basis.T @ model.flattened(v))
-    else:
-        projected = model.fold(lambda jacobian, part: _times(jacobian, factor.whiten).T @ part, v)
-    return factor.whiten @ jax.scipy.linalg.cho_solve((factor.lower, True), projected)
+        return model.layout.total(model.flattened(v) @ factor.basis)
+    if factor.whiten is None:
+        return model.fold(lambda jacobian, part: part @ jacobian, v)
+    whiten = factor.whiten
+    return model.fold(lambda jacobian, part: part @ _times(jacobian, whiten), v)
 
 
 @dataclass(frozen=True)
@@ -55,8 +67,7 @@ class Cholesky:
     """The normal equations: (JᵀJ + diag(w))⁻¹ Jᵀ v."""
 
     def factor(self, model: Linearised, gram: Array, damping: Array) -> Factor:
-        identity = jnp.eye(gram.shape[0], dtype=gram.dtype)
-        return Factor(identity, jnp.linalg.cholesky(gram + jnp.diag(damping)), model.held)
+        return Factor(None, jnp.linalg.cholesky(gram + jnp.diag(damping)), model.held)
 
 
 @dataclass(frozen=True)
@@ -93,7 +104,7 @@ class HouseholderQR:
         identity = jnp.eye(gram.shape[0], dtype=gram.dtype)
         q, r = jnp.linalg.qr(jnp.concatenate([model.held, jnp.diag(jnp.sqrt(damping))]))
         whiten = jax.scipy.linalg.solve_triangular(r, identity)
-        return Factor(whiten, identity, q[: len(model.held)])
+        return Factor(whiten, None, q[: len(model.held)])
 
 
 def _inverse_factor(matrix: Array) -> Array:

@@ -32,3 +32,16 @@ class Step(Protocol):
     def step(
         self, blocks: Sequence[Block], psi: Psi, data: Sequence[Data], state: Any, layout: Layout
     ) -> tuple[Psi, Any, dict[str, Array]]: ...
+
+
+@runtime_checkable
+class Relay(Step, Protocol):
+    """A step that comes as several programs, which hand over to each other between iterations."""
+
+    def hands_over(self, state: Any) -> Array:
+        """Whether another program should go on from this state."""
+        ...
+
+    def successor(self, state: Any) -> Step:
+        """The step that should go on from this state."""
+        ...

@@ -64,12 +64,10 @@ def train(
 
     watcher.says("first iterations")
     ladder = Ladder(recipe.redraw or Redraw())
-    history, seconds, count, redraws = History(), 0.0, 1, 0
+    history, seconds, seen, count, redraws = History(), 0.0, 0.0, 1, 0
     with Interruption() as interruption:
         while True:
-            before = time.perf_counter()
-            carry, reports, taken = machine.run(carry, len(history), count)
-            elapsed = time.perf_counter() - before
+            carry, reports, taken, elapsed = machine.run(carry, len(history), count)
             done = len(history) + taken
             table = {name: np.asarray(column)[:taken] for name, column in reports.items()}
             table["iteration"] = np.arange(len(history), done) + 1.0
@@ -78,7 +76,8 @@ def train(
             table["redraws"] = np.full(taken, 1.0 * redraws)
             seconds += elapsed
 
-            error = float(measure(carry.psi)) if measure else None
+            looked_up = seconds - seen >= LOOK_UP_SECONDS / 2 or taken == count
+            error = float(measure(carry.psi)) if measure and looked_up else None
             table["relative_l2"] = np.full(taken, np.nan)
             if error is not None:
                 table["relative_l2"][-1] = error
@@ -87,8 +86,10 @@ def train(
                 raise _no_number(system, psi, points)
 
             loss, validation_loss = table["loss"][-1], table["validation_loss"][-1]
-            damping = float(table["damping"][-1]) if "damping" in table else None
-            watcher.sees(Snapshot(done, seconds, loss, validation_loss, damping, error))
+            if looked_up:
+                seen = seconds
+                damping = float(table["damping"][-1]) if "damping" in table else None
+                watcher.sees(Snapshot(done, seconds, loss, validation_loss, damping, error))
             reason = stop_reason(recipe.stop, history, loss, interruption.asked)
             if reason:
                 break

@@ -12,12 +12,13 @@ from jax.sharding import NamedSharding, PartitionSpec
 from tinns.errors import UserError
 from tinns.least_squares import rows
 from tinns.least_squares.layout import ROWS, Layout, count_of
+from tinns.optimizers import Relay
 from tinns.recipe import Recipe
 from tinns.residuals import Psi, System
 from tinns.sampling import Points
 from tinns.training.compilation import compiled
 from tinns.training.memory import fitting_layout, free_bytes
-from tinns.training.program import Carry, first_carry, iterations
+from tinns.training.program import Carry, Reports, first_carry, iterations
 from tinns.training.progress import Watcher
 from tinns.training.redrawing import Ladder, dealt, drawn
 
@@ -34,6 +35,7 @@ class Machine:
         self.points: tuple[Points, ...] = ()
         self.validation: tuple[Points, ...] = ()
         self.layout = Layout()
+        self.optimizer = recipe.optimizer  # the program of it that steps at present
         self.compile_seconds = 0.0
         self._programs: dict[Any, Callable[..., Any]] = {}
 
@@ -46,13 +48,18 @@ class Machine:
         self._take(points, carry)
         return carry
 
-    def run(self, carry: Carry, done: int, count: int) -> tuple[Carry, dict[str, Any], int]:
-        """At most `count` steps: the carry after them, their reports, how many they were."""
+    def run(self, carry: Carry, done: int, count: int) -> tuple[Carry, Reports, int, float]:
+        """At most `count` steps: the carry after them, their reports, their number and seconds."""
+        if carry.handed_over:
+            assert isinstance(self.optimizer, Relay)
+            self.optimizer = self.optimizer.successor(carry.state)
         numbers = jnp.asarray(done), jnp.asarray(count)
+        steps = self._steps(carry)
+        before = time.perf_counter()
         carry, reports, taken = jax.block_until_ready(
-            self._steps(carry)(carry, self.points, self.validation, *numbers)
+            steps(carry, self.points, self.validation, *numbers)
         )
-        return carry, reports, int(taken)
+        return carry, reports, int(taken), time.perf_counter() - before
 
     def redraw(self, carry: Carry, ladder: Ladder, key: jax.Array) -> tuple[Carry, float]:
         """New points at the present ψ; also the seconds it took, compilation apart."""
@@ -99,9 +106,9 @@ class Machine:
 
     def _steps(self, carry: Carry) -> Callable[..., Any]:
         return self._compiled(
-            ("steps", *(count_of(d) for d in self.points)),
+            (self.optimizer, *(count_of(d) for d in self.points)),
             "compiling the training step (once per kind of run)",
-            iterations(self.system, self.recipe, self.layout, self.mesh),
+            iterations(self.system, self.recipe, self.optimizer, self.layout, self.mesh),
             carry,
             self.points,
             self.validation,

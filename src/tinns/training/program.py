@@ -10,6 +10,7 @@ from jax.sharding import Mesh, PartitionSpec
 
 from tinns.least_squares import rows
 from tinns.least_squares.layout import ROWS, Layout
+from tinns.optimizers import Relay, Step
 from tinns.recipe import Recipe
 from tinns.residuals import Psi, System
 from tinns.sampling import Points
@@ -27,6 +28,7 @@ class Carry(NamedTuple):
     state: Any
     factors: Array  # on the weights, by kind of row
     overfitted: Array  # the points should change before the next step
+    handed_over: Array  # another program of the optimiser should take the next step
     best: Psi  # the ψ of lowest validation loss so far
     best_validation_loss: Array
     best_iteration: Array  # how many steps had been taken to it
@@ -38,6 +40,7 @@ def first_carry(system: System, recipe: Recipe, psi: Psi) -> Carry:
         recipe.optimizer.init(psi),
         jnp.ones(len(system.row_names)),
         jnp.asarray(False),
+        jnp.asarray(False),
         psi,
         jnp.asarray(jnp.inf, float),
         jnp.asarray(0),
@@ -45,13 +48,14 @@ def first_carry(system: System, recipe: Recipe, psi: Psi) -> Carry:
 
 
 def iterations(
-    system: System, recipe: Recipe, layout: Layout, mesh: Mesh | None
+    system: System, recipe: Recipe, optimizer: Step, layout: Layout, mesh: Mesh | None
 ) -> Callable[..., tuple[Carry, Reports, Array]]:
     """(carry, points, validation, done, count) -> carry, reports, and how many steps were taken.
 
-    It ends before `count` steps where the points should change. Reports have CAPACITY entries.
+    It ends before `count` steps where the points or the program should change. Reports have
+    CAPACITY entries.
     """
-    optimizer, balance = recipe.optimizer, recipe.balance
+    balance = recipe.balance
 
     def iterate(
         carry: Carry, points: tuple[Points, ...], validation: tuple[Points, ...], number: Array
@@ -76,6 +80,7 @@ def iterations(
             state,
             factors,
             overfitted,
+            optimizer.hands_over(state) if isinstance(optimizer, Relay) else jnp.asarray(False),
             jax.tree.map(lambda new, old: jnp.where(better, new, old), carry.psi, carry.best),
             jnp.where(better, validation_loss, carry.best_validation_loss),
             jnp.where(better, number, carry.best_iteration),
@@ -99,9 +104,10 @@ def iterations(
 
         def goes_on(value: tuple[Carry, Reports, Array]) -> Array:
             inner, _, number = value
-            return (number < count) & ~inner.overfitted
+            return (number < count) & ~inner.overfitted & ~inner.handed_over
 
-        start = carry._replace(overfitted=jnp.asarray(False))
+        no = jnp.asarray(False)
+        start = carry._replace(overfitted=no, handed_over=no)
         return jax.lax.while_loop(goes_on, body, (start, columns, jnp.zeros_like(count)))
 
     if mesh is None:
