@@ -63,6 +63,7 @@ class Recipe:
     sampler: Sampler = QuasiRandom()
     redraw: Redraw | None = Redraw(2.0, candidates=4)
     weights: Mapping[str, float] = dataclass_field(default_factory=dict)
+    hard: tuple[str, ...] = ()  # conditions built into the field: "initial", "boundary", ...
     stop: Stop = Stop(seconds=60.0, patience=200)
     precision: Precision = "float64"
     chunk: int = 16384  # data whose Jacobian is held at once
@@ -77,6 +78,13 @@ class Recipe:
                     f"recipe: {name}={getattr(self, name)!r} is none; expected an object such as "
                     f"{'TimeInduced(...)' if name == 'field' else 'AcceleratedLM() or Adam()'}"
                 )
+        hard = (self.hard,) if isinstance(self.hard, str) else self.hard
+        if not isinstance(hard, tuple | list) or any(not isinstance(name, str) for name in hard):
+            raise UserError(
+                f"recipe: hard={self.hard!r}; expected names of conditions, as in "
+                '("initial", "boundary")'
+            )
+        object.__setattr__(self, "hard", tuple(dict.fromkeys(hard)))
         if self.precision not in ("float64", "float32"):
             raise UserError(f"recipe: precision={self.precision!r}; expected float64 or float32")
 
