@@ -96,7 +96,9 @@ def solve(
     is_new = not folder.exists()
     _prepared(folder)
     try:
-        solution = solve_problem(posed, recipe, method, seed, *limits, not quiet, built_in)
+        solution = solve_problem(
+            posed, recipe, method, seed, *limits, progress=not quiet, hard=built_in
+        )
     except BaseException:
         if is_new:
             with suppress(OSError):

@@ -30,9 +30,14 @@ class _Given:
     face: Face | None  # None: the initial time
     function: Prescription
 
+    @property
+    def axis(self) -> str:
+        """The axis along which it fixes the place."""
+        return self.face.axis if self.face else TIME
+
     def moved_there(self, domain: Box, points: Points) -> Points:
-        axis, value = (self.face.axis, self.face.value) if self.face else (TIME, domain.start)
-        return points | {axis: jnp.full_like(points[axis], value)}
+        value = self.face.value if self.face else domain.start
+        return points | {self.axis: jnp.full_like(points[self.axis], value)}
 
     def values(self, points: Points, velocity: bool) -> np.ndarray:
         """u, or u_t, as this prescribes it at many points."""
@@ -47,7 +52,7 @@ def constrained(problem: Problem, field: Field, hard: tuple[str, ...]) -> Field:
     """The field changed so that it meets the conditions named in `hard` for every ψ."""
     if not hard:
         return field
-    given = [g for condition in _chosen(problem, hard) for g in _given(problem, condition)]
+    given = [g for c in conditions_to_build_in(problem, hard) for g in _given(problem, c)]
     exact = tuple(
         _exact(unknown, [g for g in given if g.output == output])
         for output, unknown in enumerate(problem.unknowns)
@@ -58,7 +63,7 @@ def constrained(problem: Problem, field: Field, hard: tuple[str, ...]) -> Field:
     return Constrained(field, exact, hard)
 
 
-def _chosen(problem: Problem, hard: tuple[str, ...]) -> list[Condition]:
+def conditions_to_build_in(problem: Problem, hard: tuple[str, ...]) -> list[Condition]:
     """The conditions of these names, all of which must prescribe u or u_t."""
     conditions = problem.all_conditions()
     possible = dict.fromkeys(c.name for c in conditions if c.prescribes)
@@ -126,12 +131,8 @@ def _check(domain: Box, unknown: str, given: list[_Given]) -> None:
 def _crossings(domain: Box, given: list[_Given], points: Points) -> Iterator[_Meeting]:
     """Points where two prescriptions hold at once: corners, edges, or the same place twice."""
     for first, second in combinations(given, 2):
-        if first.face and second.face:
-            comparable = first.face.axis != second.face.axis or first.face == second.face
-        else:
-            both_initial = first.face is None and second.face is None
-            comparable = not both_initial or first.is_velocity == second.is_velocity
-        if comparable:
+        alike = (first.face, first.is_velocity) == (second.face, second.is_velocity)
+        if alike or first.axis != second.axis:
             there = second.moved_there(domain, first.moved_there(domain, points))
             yield first, there, second, there
 

@@ -61,12 +61,6 @@ def has_trajectory(solution: Solution) -> bool:
     return isinstance(field, TimeInduced) and isinstance(field.trajectory, Layerwise)
 
 
-def _network(solution: Solution) -> Field:
-    """The field that holds ψ, without the conditions built in around it."""
-    field = solution.field
-    return field.inner if isinstance(field, Constrained) else field
-
-
 def plot_trajectory(solution: Solution, path: str | Path) -> Path:
     """Φ(t), one curve per weight or bias group, and the gates α."""
     field = _network(solution)
@@ -91,6 +85,12 @@ def plot_trajectory(solution: Solution, path: str | Path) -> Path:
     right.axhline(0, color="k", lw=0.5)
     right.set(title="gates α")
     return _save(figure, path)
+
+
+def _network(solution: Solution) -> Field:
+    """The field that holds ψ, without the conditions built in around it."""
+    field = solution.field
+    return field.inner if isinstance(field, Constrained) else field
 
 
 def _one_dimension(solution: Solution) -> Figure:

@@ -11,6 +11,7 @@ from typing import Any
 import jax
 import numpy as np
 
+from tinns.constraints import conditions_to_build_in
 from tinns.errors import UserError
 from tinns.methods import apply_method
 from tinns.problem import Problem
@@ -101,6 +102,7 @@ def choose_recipe(
         name = recipe or DEFAULT_RECIPE
         chosen = problem.recipe(name)
     chosen = apply_method(method, chosen if hard is None else chosen.but(hard=hard))
+    conditions_to_build_in(problem, chosen.hard)
     return name, _limited(chosen, iterations, seconds, target_loss)
 
 

@@ -158,7 +158,7 @@ def _probe(field: Constrained, domain: Box) -> list[float]:
             axis: jnp.asarray(lower + (upper - lower) * 0.618**number)
             for number, (axis, (lower, upper)) in enumerate(domain.bounds, start=1)
         }
-        return [float(value) for value in field.continuation(domain, point)]
+        return field.continuation(domain, point).tolist()
 
 
 def describe(value: Any) -> Any:

@@ -53,10 +53,10 @@ class Constrained:
         known = continued.derivatives((), domain, outputs, point, wanted)
         return {k: known[k] + vanishing.derivative(k) for k in wanted}
 
-    def continuation(self, domain: Box, point: Point) -> list[Array]:
+    def continuation(self, domain: Box, point: Point) -> Array:
         """G at a point: the prescribed values continued into the box, without any network."""
         inside = point | {axis: _wrapped(domain, axis, point[axis]) for axis in domain.periodic}
-        return [_continued(exact, domain)(inside) for exact in self.exact]
+        return jnp.stack([_continued(exact, domain)(inside) for exact in self.exact])
 
     def _vanishing_at_start(
         self, psi: Any, domain: Box, point: Point, basis: tuple[MultiIndex, ...]
