@@ -53,13 +53,14 @@ def constrained(problem: Problem, field: Field, hard: tuple[str, ...]) -> Field:
     if not hard:
         return field
     given = [g for c in conditions_to_build_in(problem, hard) for g in _given(problem, c)]
-    exact = tuple(
-        _exact(unknown, [g for g in given if g.output == output])
+    by_unknown = {
+        unknown: [g for g in given if g.output == output]
         for output, unknown in enumerate(problem.unknowns)
-    )
-    with jax.enable_x64(True):
-        for output, unknown in enumerate(problem.unknowns):
-            _check(problem.domain, unknown, [g for g in given if g.output == output])
+    }
+    exact = tuple(_exact(unknown, own) for unknown, own in by_unknown.items())
+    with jax.enable_x64(True):  # whatever the precision of the run, data are judged by one measure
+        for unknown, own in by_unknown.items():
+            _check(problem.domain, unknown, own)
     return Constrained(field, exact, hard)
 
 

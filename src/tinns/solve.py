@@ -102,7 +102,8 @@ def choose_recipe(
         name = recipe or DEFAULT_RECIPE
         chosen = problem.recipe(name)
     chosen = apply_method(method, chosen if hard is None else chosen.but(hard=hard))
-    conditions_to_build_in(problem, chosen.hard)
+    if chosen.hard:
+        conditions_to_build_in(problem, chosen.hard)  # names that cannot be are told at once
     return name, _limited(chosen, iterations, seconds, target_loss)
 
 
