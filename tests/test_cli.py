@@ -24,9 +24,9 @@ def run(tmp_path_factory, quick_compilation):
             validation=tinns.Counts(20, 5, 4),
         )
         patch.setattr(Wave, "recipes", {"fast": small, "paper": small})
-        code = main(
-            ["solve", "wave", "--iterations", "2", "--seed", "3", "--out", str(folder), "--quiet"]
-        )
+        hard = ["--hard", "initial", "--hard", "boundary"]
+        options = ["--iterations", "2", "--seed", "3", "--out", str(folder), "--quiet"]
+        code = main(["solve", "wave", *options, *hard])
     assert code == 0
     return folder
 
@@ -69,9 +69,11 @@ def test_solve_records_its_result(run):
     assert result["seed"] == 3
     assert result["iterations"] == 2
     assert result["stop_reason"] == "iterations done"
+    assert result["settings"]["hard"] == ["initial", "boundary"]
     solution = tinns.load(run / "solution.safetensors")
     assert result["relative_l2"] == pytest.approx(solution.relative_l2())
     assert result["parameters"] == solution.parameters
+    assert abs(solution(x=[0.0, 1.0], t=0.7)).max() < 1e-14
     history = History.from_csv((run / "history.csv").read_text())
     np.testing.assert_array_equal(history["iteration"], [1, 2])
 
@@ -137,6 +139,8 @@ def fails(capsys, *arguments):
         (["solve", "wave", "--iterations", "2.5"], "2.5"),
         (["solve", "wave", "--target-loss", "-1"], "-1"),
         (["solve", "wave", "--sed", "1"], "--sed"),
+        (["solve", "wave", "--hard", "bondary"], "did you mean 'boundary'"),
+        (["solve", "wave", "--hard", "equation"], "'equation' cannot be built in"),
         (["solve"], "argument"),
         (["slove", "wave"], "slove"),
         (["reference", "wav"], "did you mean 'wave'"),

@@ -65,6 +65,20 @@ def test_the_error_during_the_run_ends_at_that_of_the_result(solution):
     assert errors.min() == pytest.approx(solution.relative_l2(), rel=0.5)
 
 
+def test_hard_conditions_are_exact_and_the_rest_is_fitted(heat, small_field, few_points):
+    recipe = Recipe(small_field, points=few_points, validation=few_points, weights={"initial": 2})
+    hard = ("initial", "boundary")
+    solution = tinns.solve(heat, recipe, iterations=8, progress=False, hard=hard)
+    assert solution.result["settings"]["hard"] == list(hard)
+    assert solution.result["loss"] < 0.1 * solution.history["loss"][0]
+    x = np.linspace(0, 1, 33)
+    np.testing.assert_allclose(solution(x=x, t=0.0), np.sin(np.pi * x), rtol=0, atol=1e-12)
+    np.testing.assert_allclose(solution(x=[0.0, 1.0], t=[[0.3], [1]]), 0, rtol=0, atol=1e-12)
+    assert solution.relative_l2() < 0.1
+    _, errors = solution.history.measured("relative_l2")
+    assert errors.min() == pytest.approx(solution.relative_l2(), rel=0.5)
+
+
 def test_single_precision(heat, small_field, few_points):
     recipe = Recipe(small_field, LevenbergMarquardt(), few_points, few_points, precision="float32")
     solution = tinns.solve(heat, recipe, iterations=3, progress=False)
@@ -81,6 +95,9 @@ def test_single_precision(heat, small_field, few_points):
         ({"method": "tinn-adm"}, "did you mean 'tinn-adam'"),
         ({"iterations": 0}, "iterations"),
         ({"seconds": -1.0}, "seconds"),
+        ({"hard": ("inital",)}, "did you mean 'initial'"),
+        ({"hard": "equation"}, "'equation' cannot be built in"),
+        ({"hard": 3}, "hard=3"),
     ],
 )
 def test_mistakes_are_found_before_any_work(settings, named):

@@ -20,6 +20,7 @@ from tinns import (
     Unknown,
     UserError,
 )
+from tinns.constraints import constrained
 from tinns.fields import Formula
 from tinns.problems import Burgers
 from tinns.solution import Solution
@@ -106,6 +107,37 @@ def test_coefficients_that_were_found_come_back(tmp_path):
     solution = solved(FIELDS["linear"], problem, coefficients={"viscosity": np.array(0.0625)})
     again = tinns.load(solution.save(tmp_path / "u.safetensors"))
     assert again.coefficients == {"viscosity": 0.0625}
+
+
+def built_in(problem, hard):
+    with jax.enable_x64(True):
+        return constrained(problem, FIELDS["linear"], hard)
+
+
+def test_conditions_built_in_come_back(tmp_path):
+    hard = ("initial", "boundary")
+    solution = solved(built_in(Burgers(), hard), Burgers())
+    again = tinns.load(solution.save(tmp_path / "u.safetensors"))
+    assert again.field.inner == FIELDS["linear"]
+    assert again.field.names == hard
+    x = np.linspace(-1, 1, 50)
+    np.testing.assert_array_equal(again(x=x, t=0.3), solution(x=x, t=0.3))
+    np.testing.assert_allclose(again(x=x, t=0.0), -np.sin(np.pi * x), atol=1e-14)
+
+
+def test_conditions_of_ones_own_problem_need_the_problem(tmp_path, heat):
+    class Warmer(type(heat)):
+        def conditions(self):
+            return [tinns.initial(lambda x: 2 * jnp.sin(jnp.pi * x))]
+
+    solution = solved(built_in(heat, ("initial",)), heat)
+    path = solution.save(tmp_path / "u.safetensors")
+    with pytest.raises(UserError, match=r"initial of heat.*problem="):
+        tinns.load(path)
+    with pytest.raises(UserError, match=r"warmer prescribes other values"):
+        tinns.load(path, problem=Warmer())
+    again = tinns.load(path, problem=heat)
+    assert again(x=0.2, t=0.3) == solution(x=0.2, t=0.3)
 
 
 def test_loading_the_wrong_problem_is_an_error(tmp_path):

@@ -80,18 +80,25 @@ def solve(
         float | None, _number(float, "Stop after so many seconds of training.")
     ] = None,
     target_loss: Annotated[float | None, _number(float, "Stop at this loss.")] = None,
+    hard: Annotated[
+        list[str] | None,
+        typer.Option(metavar="CONDITION", help="Build in a condition: initial, boundary, ..."),
+    ] = None,
     out: Annotated[Path | None, typer.Option(help="Folder for results and pictures.")] = None,
     quiet: Annotated[bool, typer.Option("--quiet", help="No progress line.")] = False,
 ) -> None:
     """Solve a problem and write its result, pictures and history into a folder."""
     posed = problem_named(problem)
     limits = (iterations, seconds, target_loss)
-    choose_recipe(posed, recipe, method, *limits)  # mistakes show before a folder is made
+    built_in = tuple(hard) if hard else None
+    choose_recipe(posed, recipe, method, *limits, built_in)  # mistakes show before a folder is made
     folder = out or Path("runs") / posed.name
     is_new = not folder.exists()
     _prepared(folder)
     try:
-        solution = solve_problem(posed, recipe, method, seed, *limits, progress=not quiet)
+        solution = solve_problem(
+            posed, recipe, method, seed, *limits, progress=not quiet, hard=built_in
+        )
     except BaseException:
         if is_new:
             with suppress(OSError):

@@ -12,7 +12,7 @@ from matplotlib.figure import Figure
 
 from tinns.domain import TIME
 from tinns.errors import UserError
-from tinns.fields import Layerwise, TimeInduced
+from tinns.fields import Constrained, Field, Layerwise, TimeInduced
 from tinns.files import write_whole
 from tinns.solution import Solution
 
@@ -57,13 +57,13 @@ def plot_training(solution: Solution, path: str | Path) -> Path:
 
 def has_trajectory(solution: Solution) -> bool:
     """Whether the weights move along the paper's layer-wise code Φ(t)."""
-    field = solution.field
+    field = _network(solution)
     return isinstance(field, TimeInduced) and isinstance(field.trajectory, Layerwise)
 
 
 def plot_trajectory(solution: Solution, path: str | Path) -> Path:
     """Φ(t), one curve per weight or bias group, and the gates α."""
-    field = solution.field
+    field = _network(solution)
     if not (isinstance(field, TimeInduced) and isinstance(field.trajectory, Layerwise)):
         raise UserError("only a layer-wise trajectory has a code Φ(t) to draw")
     trajectory, psi = field.trajectory, solution.psi["field"]
@@ -85,6 +85,12 @@ def plot_trajectory(solution: Solution, path: str | Path) -> Path:
     right.axhline(0, color="k", lw=0.5)
     right.set(title="gates α")
     return _save(figure, path)
+
+
+def _network(solution: Solution) -> Field:
+    """The field that holds ψ, without the conditions built in around it."""
+    field = solution.field
+    return field.inner if isinstance(field, Constrained) else field
 
 
 def _one_dimension(solution: Solution) -> Figure:

@@ -5,7 +5,7 @@ import math
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, fields, replace
-from typing import Any, ClassVar, dataclass_transform
+from typing import Any, ClassVar, Literal, dataclass_transform
 
 import jax.numpy as jnp
 import numpy as np
@@ -39,17 +39,27 @@ class Unknown:
 
 
 @dataclass(frozen=True)
+class Prescribed:
+    """u = value, or the velocity u_t = value: what a field can be made to meet exactly."""
+
+    kind: Literal["value", "velocity"]
+    targets: Callable[["Problem", Points], dict[int, Any]]  # at a point, by number of the unknown
+
+
+@dataclass(frozen=True)
 class Condition:
     """What must vanish on a region: `residual(problem, evaluate, point)`, one or several numbers.
 
     `evaluate(point)` gives the jets of the unknowns, in the problem's order. The weight multiplies
-    the residual, so the loss carries its square.
+    the residual, so the loss carries its square. A condition that `prescribes` u or u_t can be
+    built into the field instead.
     """
 
     name: str
     region: Region
     residual: Callable[["Problem", Evaluate, Points], Any]
     weight: float = 1.0
+    prescribes: Prescribed | None = None
 
     def __post_init__(self) -> None:
         if not (isinstance(self.weight, int | float) and 0 <= self.weight < math.inf):
@@ -164,19 +174,23 @@ class Problem:
 
 def initial(value: Value, of: str | None = None, weight: float = 1.0) -> Condition:
     """u = value at the initial time. `value` is a number or a function of coordinates by name."""
-    return _prescribed("initial", Initial(), value, of, weight, lambda u, _: u.value)
+    return _prescribed("initial", Initial(), value, of, weight, lambda u, _: u.value, "value")
 
 
 def initial_velocity(value: Value, of: str | None = None, weight: float = 1.0) -> Condition:
     """u_t = value at the initial time."""
-    return _prescribed("initial_velocity", Initial(), value, of, weight, lambda u, _: u.t)
+    return _prescribed(
+        "initial_velocity", Initial(), value, of, weight, lambda u, _: u.t, "velocity"
+    )
 
 
 def dirichlet(
     value: Value, on: str | tuple[str, ...] = (), of: str | None = None, weight: float = 1.0
 ) -> Condition:
     """u = value on the boundary, or on the faces named in `on`, such as "x-" or ("x-", "y+")."""
-    return _prescribed("boundary", Boundary(_names(on)), value, of, weight, lambda u, _: u.value)
+    return _prescribed(
+        "boundary", Boundary(_names(on)), value, of, weight, lambda u, _: u.value, "value"
+    )
 
 
 def neumann(
@@ -255,18 +269,22 @@ def _prescribed(
     of: str | None,
     weight: float,
     observe: Callable[[Jet, Points], Array],
+    kind: Literal["value", "velocity"] | None = None,
 ) -> Condition:
     """observe(u) = value for one unknown or for all of them."""
 
-    def residual(problem: Problem, evaluate: Evaluate, point: Points) -> list[Array]:
+    def targets(problem: Problem, point: Points) -> dict[int, Any]:
         if of is not None and of not in problem.unknowns:
             raise unknown_name("function", of, problem.unknowns)
-        jets = evaluate(point)
-        chosen = jets if of is None else [jets[problem.unknowns.index(of)]]
-        targets = _values(name, value, problem.domain, point, len(chosen))
-        return [observe(u, point) - target for u, target in zip(chosen, targets, strict=True)]
+        chosen = [n for n, unknown in enumerate(problem.unknowns) if of in (None, unknown)]
+        values = _values(name, value, problem.domain, point, len(chosen))
+        return dict(zip(chosen, values, strict=True))
 
-    return Condition(name, region, residual, weight)
+    def residual(problem: Problem, evaluate: Evaluate, point: Points) -> list[Array]:
+        jets = evaluate(point)
+        return [observe(jets[n], point) - v for n, v in targets(problem, point).items()]
+
+    return Condition(name, region, residual, weight, Prescribed(kind, targets) if kind else None)
 
 
 def _values(name: str, value: Value, domain: Box, point: Points, count: int) -> list[Any]:

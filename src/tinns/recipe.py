@@ -92,6 +92,7 @@ class Recipe:
     redraw: Redraw | None = Redraw(2.0, candidates=4, ladder=(1, 2, 4, 8))
     weights: Mapping[str, float] = dataclass_field(default_factory=dict)
     balance: Balance | None = None  # None: weights stay as they are
+    hard: tuple[str, ...] = ()  # conditions built into the field: "initial", "boundary", ...
     stop: Stop = Stop(seconds=60.0, patience=500)
     precision: Precision = "float64"
     chunk: int | None = None  # rows whose Jacobian is held at once; None: as many as memory allows
@@ -107,6 +108,13 @@ class Recipe:
                     f"recipe: {name}={getattr(self, name)!r} is none; expected an object such as "
                     f"{'TimeInduced(...)' if name == 'field' else 'AcceleratedLM() or Adam()'}"
                 )
+        hard = (self.hard,) if isinstance(self.hard, str) else self.hard
+        if not isinstance(hard, tuple | list) or any(not isinstance(name, str) for name in hard):
+            raise UserError(
+                f"recipe: hard={self.hard!r}; expected names of conditions, as in "
+                '("initial", "boundary")'
+            )
+        object.__setattr__(self, "hard", tuple(dict.fromkeys(hard)))
         if self.precision not in ("float64", "float32"):
             raise UserError(f"recipe: precision={self.precision!r}; expected float64 or float32")
         for name in ("chunk", "devices"):

@@ -1,13 +1,14 @@
 """Conditions, points and a field become the weighted rows of one least-squares problem."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import jax
 import jax.numpy as jnp
 from jax import Array
 
+from tinns.constraints import constrained
 from tinns.errors import UserError, unknown_name
 from tinns.fields.field import Field
 from tinns.fields.jets import Jet, Recorder, jets_of
@@ -53,13 +54,25 @@ class System:
         return tuple(names)
 
 
-def assemble(problem: Problem, field: Field, weights: Mapping[str, float] | None = None) -> System:
-    """Group the conditions by region and trace which derivatives each region needs."""
+def assemble(
+    problem: Problem,
+    field: Field,
+    weights: Mapping[str, float] | None = None,
+    hard: tuple[str, ...] = (),
+) -> System:
+    """Group the conditions by region and trace which derivatives each region needs.
+
+    Conditions named in `hard` are built into the field and give no rows; their weights are void.
+    """
     problem.unknowns  # noqa: B018  # an equation or domain that is amiss is reported first
     conditions = _reweighted(problem.all_conditions(), weights or {})
     regions: dict[Region, list[Condition]] = {}
     for condition in conditions:
-        regions.setdefault(condition.region, []).append(condition)
+        if condition.name in hard:
+            _trace(problem, condition.region, [condition])  # a fault in its code is told as ever
+        else:
+            regions.setdefault(condition.region, []).append(condition)
+    field = constrained(problem, field, hard)
     blocks = tuple(_block(problem, field, region, group) for region, group in regions.items())
     return System(problem, field, tuple(regions), blocks)
 
@@ -83,9 +96,7 @@ def _reweighted(conditions: list[Condition], weights: Mapping[str, float]) -> li
             raise unknown_name("condition to weight", name, known)
         if not weight >= 0:
             raise UserError(f"weight of {name}: expected a number >= 0, got {weight}")
-    return [
-        Condition(c.name, c.region, c.residual, weights.get(c.name, c.weight)) for c in conditions
-    ]
+    return [replace(c, weight=weights.get(c.name, c.weight)) for c in conditions]
 
 
 def _block(problem: Problem, field: Field, region: Region, group: list[Condition]) -> Block:

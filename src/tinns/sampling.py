@@ -15,7 +15,7 @@ import numpy as np
 from jax import Array
 from jaxtyping import Float, Key
 
-from tinns.domain import TIME, Box
+from tinns.domain import TIME, Box, Face
 from tinns.errors import UserError
 
 Points = dict[str, Array]
@@ -112,10 +112,15 @@ class Boundary:
     def name(self) -> str:
         return " ".join(["boundary", *self.faces])
 
-    def draw(self, key: Array, domain: Box, counts: Counts, sampler: Sampler) -> Points:
-        faces = [domain.face(name) for name in self.faces] or domain.faces
+    def on(self, domain: Box) -> tuple[Face, ...]:
+        """The faces themselves."""
+        faces = tuple(domain.face(name) for name in self.faces) or domain.faces
         if not faces:
             raise UserError("a boundary condition on a box whose space axes are all periodic")
+        return faces
+
+    def draw(self, key: Array, domain: Box, counts: Counts, sampler: Sampler) -> Points:
+        faces = self.on(domain)
         each = max(1, counts.boundary // len(domain.faces))
         base = _in_box(domain, sampler(key, each, len(domain.axes)))
         moved = [

@@ -11,12 +11,13 @@ from typing import Any
 import jax
 import numpy as np
 
+from tinns.constraints import conditions_to_build_in
 from tinns.errors import UserError
 from tinns.methods import apply_method
 from tinns.problem import Problem
 from tinns.problems import problem_named
 from tinns.recipe import Recipe, settings_of
-from tinns.residuals import Psi, assemble
+from tinns.residuals import Psi, System, assemble
 from tinns.solution import Solution
 from tinns.training import Trained, train
 from tinns.training.progress import watching
@@ -35,10 +36,12 @@ def solve(
     seconds: float | None = None,
     target_loss: float | None = None,
     progress: bool = True,
+    hard: tuple[str, ...] | None = None,
 ) -> Solution:
     """Solve a problem (by name, or one of your own) and return u(x, t).
 
-    The recipe gives all settings; `iterations`, `seconds` and `target_loss` replace its limits.
+    The recipe gives all settings; `iterations`, `seconds` and `target_loss` replace its limits, and
+    `hard` the names of conditions that are built into the network, such as ("initial", "boundary").
     """
     posed = problem_named(problem) if isinstance(problem, str) else problem
     if not isinstance(posed, Problem):
@@ -48,17 +51,17 @@ def solve(
         )
     if not isinstance(seed, int) or not 0 <= seed < 2**32:
         raise UserError(f"seed: expected a whole number from 0 to {2**32 - 1}, got {seed!r}")
-    name, chosen = choose_recipe(posed, recipe, method, iterations, seconds, target_loss)
+    name, chosen = choose_recipe(posed, recipe, method, iterations, seconds, target_loss, hard)
     with jax.enable_x64(chosen.precision == "float64"):
-        system = assemble(posed, chosen.field, chosen.weights)
+        system = assemble(posed, chosen.field, chosen.weights, chosen.hard)
         with watching(chosen.stop, progress) as watcher, _single_threaded_lapack():
             watcher.says("preparing the reference")
-            measure = _monitor(posed, chosen)
+            measure = _monitor(system)
             trained = train(system, chosen, seed, measure, watcher)
     solution = Solution(
         posed.domain,
         posed.unknowns,
-        chosen.field,
+        system.field,
         jax.tree.map(np.asarray, trained.psi),
         chosen.precision,
         posed,
@@ -88,6 +91,7 @@ def choose_recipe(
     iterations: int | None = None,
     seconds: float | None = None,
     target_loss: float | None = None,
+    hard: tuple[str, ...] | None = None,
 ) -> tuple[str, Recipe]:
     """The settings that `solve` would use, and a name for them."""
     if isinstance(recipe, Recipe):
@@ -97,7 +101,10 @@ def choose_recipe(
     else:
         name = recipe or DEFAULT_RECIPE
         chosen = problem.recipe(name)
-    return name, _limited(apply_method(method, chosen), iterations, seconds, target_loss)
+    chosen = apply_method(method, chosen if hard is None else chosen.but(hard=hard))
+    if chosen.hard:
+        conditions_to_build_in(problem, chosen.hard)  # names that cannot be are told at once
+    return name, _limited(chosen, iterations, seconds, target_loss)
 
 
 def _limited(
@@ -112,8 +119,9 @@ def _limited(
     return recipe.but(stop=stop)
 
 
-def _monitor(problem: Problem, recipe: Recipe) -> Callable[[Psi], float] | None:
+def _monitor(system: System) -> Callable[[Psi], float] | None:
     """The error on a thinned test grid, for look-ups during training."""
+    problem = system.problem
     reference = problem.known_solution()
     if reference is None:
         return None
@@ -130,7 +138,7 @@ def _monitor(problem: Problem, recipe: Recipe) -> Callable[[Psi], float] | None:
     @jax.jit
     def measure(psi: Psi) -> Any:
         def at(point: Any) -> Any:
-            return recipe.field.derivatives(psi["field"], domain, outputs, point, [zero])[zero]
+            return system.field.derivatives(psi["field"], domain, outputs, point, [zero])[zero]
 
         difference = jax.vmap(at)(points)[:, : values.shape[1]] - values
         return jax.numpy.linalg.norm(difference) / np.linalg.norm(values)

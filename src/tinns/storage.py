@@ -5,13 +5,16 @@ from pathlib import Path
 from typing import Any
 
 import jax
+import jax.numpy as jnp
 import numpy as np
 from safetensors import SafetensorError, safe_open
 from safetensors.numpy import save as to_bytes
 
 from tinns import fields
+from tinns.constraints import constrained
 from tinns.domain import Box
 from tinns.errors import UserError
+from tinns.fields import Constrained, Field
 from tinns.files import write_whole
 from tinns.problem import Problem
 from tinns.problems import PROBLEMS
@@ -46,11 +49,13 @@ def save(solution: Solution, path: str | Path) -> Path:
         f"history.{name}": np.asarray(column, dtype=float)
         for name, column in solution.history.columns.items()
     }
-    problem = solution.problem
+    problem, field = solution.problem, solution.field
+    network, hard = (field.inner, field) if isinstance(field, Constrained) else (field, None)
     header = {
         "domain": {"bounds": solution.domain.bounds, "periodic": solution.domain.periodic},
         "unknowns": solution.unknowns,
-        "field": describe(solution.field),
+        "field": describe(network),
+        "hard": {"names": hard.names, "probe": _probe(hard, solution.domain)} if hard else None,
         "precision": solution.precision,
         "sought": list(solution.psi["coefficients"]),
         "problem": problem.name if problem is not None else None,
@@ -62,7 +67,10 @@ def save(solution: Solution, path: str | Path) -> Path:
 
 
 def load(path: str | Path, problem: Problem | None = None) -> Solution:
-    """Read a solution file. A problem of your own must be given for its reference to be known."""
+    """Read a solution file. A problem of your own must be given for its reference to be known.
+
+    It must also be given if conditions are built in: their functions are code, which no file has.
+    """
     path = Path(path)
     if not path.is_file():
         raise UserError(f"no solution file at {path}")
@@ -113,13 +121,44 @@ def _rebuild(
     return Solution(
         domain,
         unknowns,
-        field,
+        _with_conditions(field, header, problem),
         jax.tree.unflatten(tree, leaves),
         precision,
         problem,
         History(columns),
         header["result"],
     )
+
+
+def _with_conditions(field: Field, header: dict[str, Any], problem: Problem | None) -> Field:
+    """The field with the problem's conditions built in again, as they were when it was saved."""
+    hard = header.get("hard")
+    if hard is None:
+        return field
+    names = tuple(hard["names"])
+    if problem is None:
+        raise UserError(
+            f"{', '.join(names)} of {header['problem'] or 'the problem'} are built into this "
+            "solution: give the problem they belong to, tinns.load(path, problem=...)"
+        )
+    built = constrained(problem, field, names)
+    assert isinstance(built, Constrained)
+    if not np.allclose(_probe(built, problem.domain), hard["probe"], rtol=1e-9, atol=1e-12):
+        raise UserError(
+            f"the problem {problem.name} prescribes other values than those built into this "
+            "solution: give the problem as it was solved, tinns.load(path, problem=...)"
+        )
+    return built
+
+
+def _probe(field: Constrained, domain: Box) -> list[float]:
+    """The prescribed values inside the box, by which a file tells one problem from another."""
+    with jax.enable_x64(True):
+        point = {
+            axis: jnp.asarray(lower + (upper - lower) * 0.618**number)
+            for number, (axis, (lower, upper)) in enumerate(domain.bounds, start=1)
+        }
+        return field.continuation(domain, point).tolist()
 
 
 def describe(value: Any) -> Any:

@@ -1,12 +1,14 @@
 """Networks of space whose parameters move in time, and the derivatives of what they represent."""
 
 from tinns.fields.backbones import MLP, Backbone
+from tinns.fields.constrained import Constrained
 from tinns.fields.field import Field, Formula, SpaceTime, TimeInduced
 from tinns.fields.trajectory import Hypernetwork, Layerwise, Linear, OneNeuron, Trajectory
 
 __all__ = [
     "MLP",
     "Backbone",
+    "Constrained",
     "Field",
     "Formula",
     "Hypernetwork",
