@@ -35,7 +35,9 @@ class Redraw:
     def __post_init__(self) -> None:
         climbs = all(a < b for a, b in pairwise(self.ladder))
         if not self.ladder or self.ladder[0] < 1 or not climbs:
-            raise UserError(f"ladder={self.ladder!r}: expected rising whole numbers as in (1, 2, 4)")
+            raise UserError(
+                f"ladder={self.ladder!r}: expected rising whole numbers as in (1, 2, 4)"
+            )
 
 
 @dataclass(frozen=True)
@@ -89,7 +91,7 @@ class Recipe:
     points: Counts = Counts(2500, 250, 100)
     validation: Counts = Counts(2500, 250, 100)
     sampler: Sampler = QuasiRandom()
-    redraw: Redraw | None = Redraw(2.0, candidates=4, ladder=(1, 2, 4, 8))
+    redraw: Redraw | None = Redraw(2.0, candidates=4, ladder=(1, 4))
     weights: Mapping[str, float] = dataclass_field(default_factory=dict)
     balance: Balance | None = None  # None: weights stay as they are
     hard: tuple[str, ...] = ()  # conditions built into the field: "initial", "boundary", ...

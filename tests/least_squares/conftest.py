@@ -26,6 +26,8 @@ def explicit(posed):
 
     @jax.jit
     def vector(p):
-        return jnp.concatenate([r.reshape(-1) for r in residuals(blocks, unravel(p), data, Layout())])
+        return jnp.concatenate(
+            [r.reshape(-1) for r in residuals(blocks, unravel(p), data, Layout())]
+        )
 
     return flat, vector, vector(flat), jax.jit(jax.jacfwd(vector))(flat)

@@ -4,8 +4,8 @@ import jax
 import numpy as np
 import pytest
 
-from tinns.reference import kdv_spectral, korteweg_de_vries
 from tinns.files import cache_folder
+from tinns.reference import kdv_spectral, korteweg_de_vries
 from tinns.reference.cache import cache_path
 
 DISPERSION = 0.02  # smooth and quick to compute

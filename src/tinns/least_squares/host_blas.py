@@ -11,6 +11,7 @@ import os
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from functools import cache
+from itertools import pairwise
 from typing import Any
 
 import jax
@@ -100,9 +101,7 @@ def symmetric_product(out: np.ndarray, matrix: np.ndarray) -> None:
 def product(out: np.ndarray, matrix: np.ndarray, factor: np.ndarray) -> None:
     """out = M W by all cores."""
     first, *others = _shares(len(matrix))
-    waiting = [
-        _threads().submit(np.matmul, matrix[part], factor, out=out[part]) for part in others
-    ]
+    waiting = [_threads().submit(np.matmul, matrix[part], factor, out=out[part]) for part in others]
     np.matmul(matrix[first], factor, out=out[first])
     for share in waiting:
         share.result()
@@ -111,7 +110,7 @@ def product(out: np.ndarray, matrix: np.ndarray, factor: np.ndarray) -> None:
 def _shares(rows: int) -> list[slice]:
     count = max(1, min(_cores(), rows // SMALLEST_SHARE))
     edges = [rows * part // count for part in range(count + 1)]
-    return [slice(a, b) for a, b in zip(edges[:-1], edges[1:], strict=True)]
+    return [slice(a, b) for a, b in pairwise(edges)]
 
 
 def _call(function: Callable[..., None], shape: tuple[int, ...], *operands: Array) -> Array:

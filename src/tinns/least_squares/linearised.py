@@ -37,10 +37,16 @@ class Linearised:
         self.width = -(-self.size // ALIGNMENT) * ALIGNMENT
         self.flat = jnp.pad(flat, (0, self.width - self.size))
         self.held: Array | None = None
-        if sum(count_of(d) * len(b.row_names) for b, d in zip(blocks, data, strict=True)) <= layout.chunk:
-            values, jacobians = zip(*map(self._linearised, self.blocks, self.data), strict=True)
-            self.rows: RowVector = values
-            self.held = jnp.concatenate([_as_matrix(j) for j in jacobians])
+        if (
+            sum(count_of(d) * len(b.row_names) for b, d in zip(blocks, data, strict=True))
+            <= layout.chunk
+        ):
+            parts = [
+                self._linearised(block, d, layout.count(d))
+                for block, d in zip(self.blocks, self.data, strict=True)
+            ]
+            self.rows: RowVector = tuple(r for r, _ in parts)
+            self.held = jnp.concatenate([_as_matrix(jacobian) for _, jacobian in parts])
         else:
             self.rows = tuple(residuals(blocks, psi, data, layout))
 
@@ -58,14 +64,14 @@ class Linearised:
             return self.layout.total(function(self.held, self.flattened(vector)))
         parts = []
         for block, d, v in zip(self.blocks, self.data, vector, strict=True):
-            scale = self._scale(d)
+            count = self.layout.count(d)
 
-            def piece(block: Block, piece: Any, mask: Array | None, scale: Array = scale) -> Any:
+            def piece(block: Block, piece: Any, mask: Array | None, count: int = count) -> Any:
                 data, part = piece
-                _, jacobian = self._jacobian(block, data)
+                _, jacobian = self._linearised(block, data, count)
                 if mask is not None:
                     jacobian = jacobian * mask[:, None, None]
-                return function(_as_matrix(jacobian) / scale, part.reshape(-1))
+                return function(_as_matrix(jacobian), part.reshape(-1))
 
             parts.append(accumulate(piece, block, (d, v), self.layout))
         sums = jax.tree.map(lambda *terms: sum(terms[1:], start=terms[0]), *parts)
@@ -91,15 +97,13 @@ class Linearised:
 
         return tuple(jax.jvp(velocity, (self.psi,), (direction,))[1])
 
-    def _linearised(self, block: Block, d: Data) -> tuple[Array, Array]:
-        r, jacobian = self._jacobian(block, d)
-        return r / self._scale(d), jacobian / self._scale(d)
+    def _linearised(self, block: Block, d: Data, count: int) -> tuple[Array, Array]:
+        """The rows at some of `count` data and their Jacobian, scaled by 1/sqrt(count)."""
 
-    def _jacobian(self, block: Block, d: Data) -> tuple[Array, Array]:
-        return jax.vmap(lambda datum: linearise(block.rows, self.psi, datum, self.width))(d)
+        def rows(psi: Psi, datum: Any) -> Array:
+            return block.rows(psi, datum) / jnp.sqrt(1.0 * count)
 
-    def _scale(self, d: Data) -> Array:
-        return jnp.sqrt(1.0 * self.layout.count(d))
+        return jax.vmap(lambda datum: linearise(rows, self.psi, datum, self.width))(d)
 
 
 def gram_of(matrix: Float[Array, "N P"]) -> Float[Array, "P P"]:
@@ -113,9 +117,7 @@ def product_of(matrix: Float[Array, "N P"], factor: Float[Array, "P Q"]) -> Floa
     """M W."""
     if matrix.dtype != jnp.float64:
         return matrix @ factor
-    return jax.lax.platform_dependent(
-        matrix, factor, cpu=host_product, default=lambda m, w: m @ w
-    )
+    return jax.lax.platform_dependent(matrix, factor, cpu=host_product, default=lambda m, w: m @ w)
 
 
 def _as_matrix(jacobian: Array) -> Array:

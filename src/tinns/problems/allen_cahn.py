@@ -7,6 +7,7 @@ import numpy as np
 
 from tinns import reference
 from tinns.domain import Box
+from tinns.fields import TimeInduced
 from tinns.problem import Problem, initial
 from tinns.recipe import ACCURATE, PAPER, Recipe
 from tinns.sampling import Counts
@@ -19,7 +20,7 @@ class AllenCahn(Problem):
     rate: float = 5.0
     domain = Box(x=(-1, 1), t=(0, 1), periodic="x")
     recipes = {
-        "fast": Recipe(weights={"initial": 20.0}),
+        "fast": Recipe(field=TimeInduced(), weights={"initial": 20.0}),
         "accurate": ACCURATE.but(weights={"initial": 20.0}),
         "paper": PAPER.but(
             points=Counts(10_000, 500),

@@ -7,6 +7,7 @@ import numpy as np
 
 from tinns import reference
 from tinns.domain import Box
+from tinns.fields import TimeInduced
 from tinns.problem import Problem, dirichlet, initial
 from tinns.recipe import ACCURATE, PAPER, Recipe
 from tinns.sampling import Counts
@@ -18,7 +19,7 @@ class Burgers(Problem):
     viscosity: float = 0.01 / pi
     domain = Box(x=(-1, 1), t=(0, 1))
     recipes = {
-        "fast": Recipe(weights={"initial": 2.0}),
+        "fast": Recipe(field=TimeInduced(), weights={"initial": 2.0}),
         "accurate": ACCURATE.but(weights={"initial": 2.0}),
         "paper": PAPER.but(
             points=Counts(10_000, 500, 400),

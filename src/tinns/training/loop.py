@@ -5,7 +5,6 @@ the points have had their day: new points, progress, measured error, reasons to 
 returns data and never draws.
 """
 
-import time
 from collections.abc import Callable
 from dataclasses import dataclass
 

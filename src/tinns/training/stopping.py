@@ -10,7 +10,6 @@ import numpy as np
 from tinns.recipe import Stop
 from tinns.training.history import History
 
-
 FLOOR_ITERATIONS = 8  # iterations in a row of which no try, however damped, lowered the loss
 CONVERGED_ITERATIONS = 10  # iterations in a row whose linear model promised next to nothing
 CONVERGED_PROMISE = 1e-10  # of the loss
