@@ -23,7 +23,7 @@ class Redraw:
     With `candidates` > 1 so many times more points are drawn, and those kept are chosen with a
     density proportional to |residual|, but for a `uniform` share that is chosen evenly. Points that
     lasted less than `lasting` iterations are followed by more: `ladder` gives the counts, in
-    multiples of the recipe's.
+    multiples of the recipe's. A CPU starts on its first rung, any other device on the second.
     """
 
     ratio: float = 5.0
@@ -91,7 +91,7 @@ class Recipe:
     points: Counts = Counts(2500, 250, 100)
     validation: Counts = Counts(2500, 250, 100)
     sampler: Sampler = QuasiRandom()
-    redraw: Redraw | None = Redraw(2.0, candidates=4, ladder=(1, 4))
+    redraw: Redraw | None = Redraw(2.0, candidates=4, ladder=(1, 4, 16))
     weights: Mapping[str, float] = dataclass_field(default_factory=dict)
     balance: Balance | None = None  # None: weights stay as they are
     hard: tuple[str, ...] = ()  # conditions built into the field: "initial", "boundary", ...
@@ -150,8 +150,10 @@ PAPER = Recipe(
     keep="last",
 )
 
-# Made for a GPU: more points, and a minute is thousands of iterations.
+# Made for a GPU: larger networks and more points; a minute is thousands of iterations.
 ACCURATE = Recipe(
     points=Counts(10_000, 500, 400),
     validation=Counts(5_000, 250, 200),
+    redraw=Redraw(2.0, candidates=4, ladder=(1,)),
+    stop=Stop(seconds=120.0, patience=1000),
 )

@@ -2,7 +2,7 @@
 
 from tinns.fields.backbones import MLP, Backbone
 from tinns.fields.constrained import Constrained
-from tinns.fields.field import Field, Formula, SpaceTime, TimeInduced
+from tinns.fields.field import Field, Formula, SpaceTime, TimeInduced, sine_induced
 from tinns.fields.trajectory import Hypernetwork, Layerwise, Linear, OneNeuron, Trajectory
 
 __all__ = [
@@ -18,4 +18,5 @@ __all__ = [
     "SpaceTime",
     "TimeInduced",
     "Trajectory",
+    "sine_induced",
 ]

@@ -62,6 +62,15 @@ class TimeInduced:
         return _taylor(self, psi, domain, outputs, point, indices)
 
 
+def sine_induced(hidden: tuple[int, ...] = (20, 20), gain: float = 3.0) -> TimeInduced:
+    """A time-induced network of sines, in space and in time, for solutions made of waves.
+
+    Glorot weights keep sines in their nearly linear part; the first layer starts `gain` times
+    larger, so that the network begins with waves of several lengths.
+    """
+    return TimeInduced(MLP(hidden, "sin", input_gain=gain), Layerwise(MLP((10, 10), "sin")))
+
+
 @dataclass(frozen=True)
 class SpaceTime:
     """u(x, t) = network(x, t): time is one more input, as in a plain PINN."""

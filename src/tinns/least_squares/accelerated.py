@@ -58,9 +58,9 @@ class AcceleratedLM:
     mu_max: float = 1e10
     bend: float = 0.5  # longest acceleration taken, relative to the step
     tries: int = 4  # dampings tried per Jacobian before it is computed again
-    doubtful: float = 100.0
+    doubtful: float = 10.0
     hopeless: float = 0.1
-    scaling: ColumnScaling | None = None
+    scaling: ColumnScaling | None = ColumnScaling()  # None: plain damping always
     stable: bool = False  # whether this is the program with CholeskyQR2
     restarts_on_redraw = False
     forms_jacobian = True

@@ -7,7 +7,7 @@ import numpy as np
 
 from tinns import reference
 from tinns.domain import Box
-from tinns.fields import TimeInduced
+from tinns.fields import MLP, TimeInduced
 from tinns.problem import Problem, dirichlet, initial
 from tinns.recipe import ACCURATE, PAPER, Recipe
 from tinns.sampling import Counts
@@ -20,7 +20,11 @@ class Burgers(Problem):
     domain = Box(x=(-1, 1), t=(0, 1))
     recipes = {
         "fast": Recipe(field=TimeInduced(), weights={"initial": 2.0}),
-        "accurate": ACCURATE.but(weights={"initial": 2.0}),
+        "accurate": ACCURATE.but(
+            field=TimeInduced(MLP((30, 30))),
+            points=Counts(12_000, 600, 400),
+            weights={"initial": 2.0},
+        ),
         "paper": PAPER.but(
             points=Counts(10_000, 500, 400),
             validation=Counts(5_000, 250, 200),

@@ -25,7 +25,7 @@ class KleinGordon(Problem):
     recipes = {
         "fast": Recipe(
             points=Counts(2_500, 400, 800),
-            validation=Counts(1_250, 200, 400),
+            validation=Counts(2_500, 400, 800),
             field=_FIELD,
             weights={"equation": 0.3, "initial": 3.0},
         ),

@@ -7,7 +7,7 @@ import numpy as np
 
 from tinns import reference
 from tinns.domain import Box
-from tinns.fields import MLP, Layerwise, TimeInduced
+from tinns.fields import sine_induced
 from tinns.problem import Problem, initial
 from tinns.recipe import ACCURATE, PAPER, Recipe, Stop
 from tinns.sampling import Counts
@@ -20,13 +20,8 @@ class KortewegDeVries(Problem):
     name = "kdv"
     domain = Box(x=(-1, 1), t=(0, 1), periodic="x")
     recipes = {
-        "fast": Recipe(weights={"initial": 2.0}),
-        "accurate": ACCURATE.but(
-            field=TimeInduced(
-                MLP((24, 24, 24), "sin", input_gain=3.0), Layerwise(MLP((10, 10), "sin"))
-            ),
-            weights={"equation": 0.1},
-        ),
+        "fast": Recipe(field=sine_induced((20, 20)), weights={"equation": 0.1}),
+        "accurate": ACCURATE.but(field=sine_induced((24, 24, 24)), weights={"equation": 0.1}),
         "paper": PAPER.but(
             points=Counts(10_000, 500),
             validation=Counts(5_000, 250),

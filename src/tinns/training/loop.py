@@ -57,12 +57,12 @@ def train(
     start_key, point_key, validation_key, run_key = jax.random.split(jax.random.key(seed), 4)
     psi = system.init(start_key)
     validation = system.draw(validation_key, recipe.validation, recipe.sampler)
-    points = system.draw(point_key, recipe.points, recipe.sampler)
     machine = Machine(system, recipe, watcher)
+    ladder = Ladder.first(recipe.redraw or Redraw(), machine.devices[0].platform)
+    points = system.draw(point_key, ladder.counts(recipe.points), recipe.sampler)
     carry = machine.start(psi, points, validation)
 
     watcher.says("first iterations")
-    ladder = Ladder(recipe.redraw or Redraw())
     history, seconds, seen, count, redraws = History(), 0.0, 0.0, 1, 0
     with Interruption() as interruption:
         while True:

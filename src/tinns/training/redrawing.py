@@ -22,6 +22,11 @@ class Ladder:
     rung: int = 0
     since: int = 0  # the iteration at which the present points were drawn
 
+    @classmethod
+    def first(cls, redraw: Redraw, platform: str) -> "Ladder":
+        """The lowest rung on a CPU; the second elsewhere, where fewer points are hardly faster."""
+        return cls(redraw, 0 if platform == "cpu" else min(1, len(redraw.ladder) - 1))
+
     def after_overfitting(self, iteration: int) -> "Ladder":
         """New points: as many as before, or more if those before did not last."""
         lasted = iteration - self.since
