@@ -10,8 +10,9 @@ from tinns.fields import (
     OneNeuron,
     SpaceTime,
     TimeInduced,
+    sine_induced,
 )
-from tinns.least_squares import AcceleratedLM, Algorithm1, LevenbergMarquardt
+from tinns.least_squares import AcceleratedLM, Algorithm1, ColumnScaling, LevenbergMarquardt
 from tinns.optimizers import LBFGS, Adam
 from tinns.problem import (
     Condition,
@@ -24,7 +25,7 @@ from tinns.problem import (
     observed,
     periodic,
 )
-from tinns.recipe import Recipe, Redraw, Stop
+from tinns.recipe import Balance, Recipe, Redraw, Stop
 from tinns.reference import Reference, exact
 from tinns.sampling import Counts, QuasiRandom, Uniform
 from tinns.solution import Solution
@@ -38,7 +39,9 @@ __all__ = [
     "AcceleratedLM",
     "Adam",
     "Algorithm1",
+    "Balance",
     "Box",
+    "ColumnScaling",
     "Condition",
     "Counts",
     "Hypernetwork",
@@ -67,5 +70,6 @@ __all__ = [
     "neumann",
     "observed",
     "periodic",
+    "sine_induced",
     "solve",
 ]

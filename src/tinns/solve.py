@@ -20,6 +20,7 @@ from tinns.recipe import Recipe, settings_of
 from tinns.residuals import Psi, System, assemble
 from tinns.solution import Solution
 from tinns.training import Trained, train
+from tinns.training.compilation import kept_on_disk
 from tinns.training.progress import watching
 from tinns.version import __version__
 
@@ -52,22 +53,23 @@ def solve(
     if not isinstance(seed, int) or not 0 <= seed < 2**32:
         raise UserError(f"seed: expected a whole number from 0 to {2**32 - 1}, got {seed!r}")
     name, chosen = choose_recipe(posed, recipe, method, iterations, seconds, target_loss, hard)
-    with jax.enable_x64(chosen.precision == "float64"):
-        system = assemble(posed, chosen.field, chosen.weights, chosen.hard)
-        with watching(chosen.stop, progress) as watcher, _single_threaded_lapack():
-            watcher.says("preparing the reference")
-            measure = _monitor(system)
-            trained = train(system, chosen, seed, measure, watcher)
-    solution = Solution(
-        posed.domain,
-        posed.unknowns,
-        system.field,
-        jax.tree.map(np.asarray, trained.psi),
-        chosen.precision,
-        posed,
-        trained.history,
-    )
-    result = _result(solution, trained, name, method, seed, chosen)
+    with kept_on_disk():
+        with jax.enable_x64(chosen.precision == "float64"):
+            system = assemble(posed, chosen.field, chosen.weights, chosen.hard)
+            with watching(chosen.stop, progress) as watcher, _single_threaded_lapack():
+                watcher.says("preparing the reference")
+                measure = _monitor(system)
+                trained = train(system, chosen, seed, measure, watcher)
+        solution = Solution(
+            posed.domain,
+            posed.unknowns,
+            system.field,
+            jax.tree.map(np.asarray, trained.psi),
+            chosen.precision,
+            posed,
+            trained.history,
+        )
+        result = _result(solution, trained, name, method, seed, chosen)
     return dataclasses.replace(solution, result=result)
 
 

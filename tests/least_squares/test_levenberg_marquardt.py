@@ -7,7 +7,14 @@ import optimistix
 import pytest
 from jax.flatten_util import ravel_pytree
 
-from tinns import AcceleratedLM, Algorithm1, LevenbergMarquardt, Uniform, UserError
+from tinns import (
+    AcceleratedLM,
+    Algorithm1,
+    ColumnScaling,
+    LevenbergMarquardt,
+    Uniform,
+    UserError,
+)
 from tinns.least_squares import Layout
 from tinns.least_squares.rows import Block, residuals
 from tinns.problems import Burgers
@@ -203,6 +210,51 @@ def test_accelerated_steps_reject_what_is_not_a_number():
     assert np.isfinite(trail).all()
     assert reports[-1]["rejected"] > 0
     assert trail[-1][0] == pytest.approx(1.0, abs=1e-6)
+
+
+def test_a_fit_with_a_rest_ends_at_the_precision_floor_or_converged(decay):
+    """Where ‖r‖² cannot fall any more, steps promise nothing or are all refused."""
+    blocks, start, data, _ = decay
+    _, reports, _ = run(AcceleratedLM(), blocks, start, data, 120)
+    last = reports[-10:]
+    refused = [report["step_norm"] == 0 for report in last]
+    promised = [report["promise"] for report in last]
+    assert all(refused) or max(promised) < 1e-10
+
+
+def doubtful_problem():
+    """Rows whose Jacobian has a condition number of 1e9: the normal equations know half of it."""
+    matrix = np.linalg.qr(np.random.default_rng(0).standard_normal((40, 6)))[0]
+    return line_block(matrix * np.logspace(0, -9, 6), matrix @ np.ones(6))
+
+
+def test_a_damping_below_round_off_calls_for_the_stable_solve():
+    blocks, data = doubtful_problem()
+    plain = AcceleratedLM(mu0=1e-20, mu_min=1e-20, scaling=None)
+    _, _, state = run(plain, blocks, jnp.zeros(6), data, 1)
+    assert plain.hands_over(state)
+    stable = plain.successor(state)
+    assert stable.stable
+    assert not stable.hands_over(state)
+
+
+def test_the_stable_program_hands_back_once_the_damping_is_well_above():
+    blocks, data = doubtful_problem()
+    stable = AcceleratedLM(mu0=1e-3, scaling=None, stable=True)
+    _, reports, state = run(stable, blocks, jnp.zeros(6), data, 1)
+    assert reports[0]["stable"] == 1
+    assert stable.hands_over(state)
+    assert not stable.successor(state).stable
+
+
+def test_scaled_and_plain_damping_take_turns(burgers):
+    problem, _, _ = burgers
+    rule = ColumnScaling(stretch=3, period=2)
+    _, reports, _ = run(AcceleratedLM(scaling=rule), *problem, 24)
+    losses = np.array([report["loss"] for report in reports])
+    scaled = np.array([report["scaled"] for report in reports])
+    assert 0 < scaled.mean() < 1
+    assert np.all(np.diff(losses) <= 0)
 
 
 @pytest.mark.parametrize(

@@ -75,6 +75,17 @@ def test_damping_enters_every_solve(solver):
     assert np.linalg.norm(step - expected) <= 1e-13
 
 
+@pytest.mark.parametrize("solver", [Cholesky(), CholeskyQR2(), HouseholderQR()])
+def test_every_column_may_have_its_own_damping(solver):
+    model, matrix, target = linear_model(1e3, COUNT)
+    damping = np.geomspace(1e-4, 1.0, SIZE)
+    gram, _ = model.normal_equations()
+    padded = jnp.concatenate([jnp.asarray(damping), jnp.ones(model.width - SIZE)])
+    step = -solve(model, solver.factor(model, gram, padded), model.rows)[:SIZE]
+    expected = np.linalg.solve(matrix.T @ matrix + np.diag(damping), matrix.T @ target)
+    np.testing.assert_allclose(step, expected, rtol=1e-9, atol=1e-12)
+
+
 def test_normal_equations_lose_what_choleskyqr2_keeps():
     model, matrix, target = linear_model(1e7, COUNT)
     expected = damped_solution(matrix, target, 1e-30)

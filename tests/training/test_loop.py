@@ -15,6 +15,7 @@ from tinns import (
     LBFGS,
     AcceleratedLM,
     Adam,
+    Balance,
     Box,
     LevenbergMarquardt,
     Problem,
@@ -190,6 +191,33 @@ def test_a_step_that_restarts_forgets_its_state_at_a_redraw(system, still):
     np.testing.assert_array_equal(train(system, counted, 0).history["age"], np.arange(6))
     restarted = counted.but(redraw=Redraw(1e-9))
     np.testing.assert_array_equal(train(system, restarted, 0).history["age"], np.zeros(6))
+
+
+def test_points_that_do_not_last_are_followed_by_more(system, still):
+    climbing = still.but(redraw=Redraw(1e-9, candidates=2, ladder=(1, 2, 3)))
+    history = train(system, climbing, seed=0).history
+    np.testing.assert_array_equal(history["points"], [30, 60, 90, 90, 90, 90])
+
+
+def test_weights_follow_the_losses_where_that_is_asked_for(system, recipe):
+    balanced = recipe.but(optimizer=AcceleratedLM(), balance=Balance(rate=0.2))
+    history = train(system, balanced, seed=0).history
+    factors = np.stack([history[f"factor_{name}"] for name in system.row_names])
+    losses = np.stack([history[f"loss_{name}"] for name in system.row_names])
+    np.testing.assert_array_equal(factors[:, 0], np.ones(3))
+    np.testing.assert_allclose(np.prod(factors, axis=0), np.ones(6), rtol=1e-12)
+    assert factors[np.argmin(losses[:, 0]), 1] == factors[:, 1].max()
+    assert history["validation_loss"][-1] < history["validation_loss"][0]
+
+
+def test_the_stable_program_takes_over_and_goes_on_from_the_same_state(system, recipe):
+    plain = recipe.but(optimizer=AcceleratedLM(hopeless=0.0, doubtful=0.0))
+    handing = recipe.but(optimizer=AcceleratedLM(hopeless=1e30))
+    alone, relayed = (train(system, r, seed=0).history for r in (plain, handing))
+    assert not alone["stable"].any()
+    assert relayed["stable"].tolist() == [0, 1, 1, 1, 1, 1]
+    np.testing.assert_allclose(relayed["loss"], alone["loss"], rtol=1e-6)
+    np.testing.assert_allclose(relayed["damping"], alone["damping"], rtol=1e-6)
 
 
 def test_the_result_is_the_best_or_the_last(system, still):

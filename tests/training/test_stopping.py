@@ -27,6 +27,19 @@ def test_a_run_that_no_longer_improves_has_stagnated():
     assert stop_reason(stop, run_of([5, 4, 3, 2, 1.9, 1.8, 1.7]), 1.7, False) is None
 
 
+def test_refused_steps_are_the_precision_floor_and_empty_promises_convergence():
+    stop, losses = Stop(iterations=100), np.ones(12)
+    for name, ending, why in (
+        ("step_norm", [0.0] * 8, "precision floor"),
+        ("step_norm", [1e-30] + [0.0] * 7, None),
+        ("promise", [1e-11] * 10, "converged"),
+        ("promise", [1e-3] + [1e-11] * 9, None),
+    ):
+        history = run_of(losses)
+        history.columns[name] = np.array([1.0] * (12 - len(ending)) + ending)
+        assert stop_reason(stop, history, 1.0, False) == why
+
+
 def test_what_the_user_asked_comes_first():
     assert stop_reason(Stop(iterations=1), run_of([np.nan]), np.nan, True) == "interrupted"
 

@@ -1,37 +1,34 @@
 """Compiled programs are kept per user: the second run of a kind need not wait for the compiler."""
 
+import hashlib
+import platform
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Any
+from functools import cache
+from pathlib import Path
 
 import jax
 from jax.experimental.compilation_cache import compilation_cache
 
 from tinns.files import cache_folder
 
-SHORTEST_SECONDS = 0.1  # compilations quicker than this are not worth a file
-
-
-def compiled(function: Callable[..., Any], *arguments: Any) -> Callable[..., Any]:
-    """The function compiled for arguments of these shapes, or found on disk."""
-    with kept_on_disk():
-        return jax.jit(function).lower(*arguments).compile()
+MOST_BYTES = 500 * 2**20  # kept; above it the older half goes
 
 
 @contextmanager
 def kept_on_disk() -> Iterator[None]:
     """Compilations inside go through the user's cache folder, unless JAX was given its own."""
-    folder = cache_folder() / "compiled"
-    if jax.config.jax_compilation_cache_dir is not None or not _writable(folder):
+    folder = cache_folder() / "compiled" / _machine()
+    if jax.config.values.get("jax_compilation_cache_dir") is not None or not _ready(folder):
         yield
         return
     settings = {
         "jax_compilation_cache_dir": str(folder),
-        "jax_persistent_cache_min_compile_time_secs": SHORTEST_SECONDS,
+        "jax_persistent_cache_min_compile_time_secs": 0.0,
         "jax_persistent_cache_min_entry_size_bytes": -1,
     }
-    before = {name: getattr(jax.config, name) for name in settings}
+    before = {name: jax.config.values[name] for name in settings}
     compilation_cache.reset_cache()
     try:
         for name, value in settings.items():
@@ -46,12 +43,39 @@ def kept_on_disk() -> Iterator[None]:
         compilation_cache.reset_cache()
 
 
-def _writable(folder: Any) -> bool:
+@cache
+def _machine() -> str:
+    """A name for this kind of processor: programs for another one may not run here."""
+    facts = [platform.machine(), platform.processor()]
+    try:
+        lines = Path("/proc/cpuinfo").read_text().splitlines()
+        facts += sorted({line for line in lines if line.startswith(("model name", "flags"))})
+    except OSError:
+        pass
+    return hashlib.sha256("\n".join(facts).encode()).hexdigest()[:16]
+
+
+def _ready(folder: Path) -> bool:
+    """Whether the folder can be written to; what is in it has been thinned out if need be."""
     try:
         folder.mkdir(parents=True, exist_ok=True)
         probe = folder / ".writable"
         probe.touch()
         probe.unlink()
+        _thin_out(folder)
     except OSError:
         return False
     return True
+
+
+def _thin_out(folder: Path, most: int = MOST_BYTES) -> None:
+    """Remove the least recently used files until half of `most` bytes are left, if above it."""
+    files = sorted(folder.iterdir(), key=lambda file: file.stat().st_atime)
+    total = sum(file.stat().st_size for file in files)
+    if total <= most:
+        return
+    for file in files:
+        if total <= most / 2:
+            break
+        total -= file.stat().st_size
+        file.unlink(missing_ok=True)

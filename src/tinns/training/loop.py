@@ -55,11 +55,12 @@ def train(
     """
     watcher = watcher or Silent()
     start_key, point_key, validation_key, run_key = jax.random.split(jax.random.key(seed), 4)
-    psi = system.init(start_key)
-    validation = system.draw(validation_key, recipe.validation, recipe.sampler)
     machine = Machine(system, recipe, watcher)
     ladder = Ladder.first(recipe.redraw or Redraw(), machine.devices[0].platform)
-    points = system.draw(point_key, ladder.counts(recipe.points), recipe.sampler)
+    psi = jax.jit(system.init)(start_key)  # compiled, it is one program to keep instead of dozens
+    draw = jax.jit(system.draw, static_argnums=(1, 2))
+    validation = draw(validation_key, recipe.validation, recipe.sampler)
+    points = draw(point_key, ladder.counts(recipe.points), recipe.sampler)
     carry = machine.start(psi, points, validation)
 
     watcher.says("first iterations")

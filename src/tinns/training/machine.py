@@ -7,7 +7,7 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 import numpy as np
-from jax.sharding import NamedSharding, PartitionSpec
+from jax.sharding import Mesh, NamedSharding, PartitionSpec
 
 from tinns.errors import UserError
 from tinns.least_squares import rows
@@ -16,7 +16,6 @@ from tinns.optimizers import Relay
 from tinns.recipe import Recipe
 from tinns.residuals import Psi, System
 from tinns.sampling import Points
-from tinns.training.compilation import compiled
 from tinns.training.memory import fitting_layout, free_bytes
 from tinns.training.program import Carry, Reports, first_carry, iterations
 from tinns.training.progress import Watcher
@@ -29,9 +28,7 @@ class Machine:
     def __init__(self, system: System, recipe: Recipe, watcher: Watcher) -> None:
         self.system, self.recipe, self.watcher = system, recipe, watcher
         self.devices = _devices(recipe)
-        several = len(self.devices) > 1
-        self.mesh = jax.make_mesh((len(self.devices),), (ROWS,), devices=self.devices)
-        self.mesh = self.mesh if several else None
+        self.mesh = Mesh(np.array(self.devices), (ROWS,)) if len(self.devices) > 1 else None
         self.points: tuple[Points, ...] = ()
         self.validation: tuple[Points, ...] = ()
         self.layout = Layout()
@@ -148,12 +145,12 @@ class Machine:
         if name not in self._programs:
             self.watcher.says(activity)
             before = time.perf_counter()
-            self._programs[name] = compiled(function, *arguments)
+            self._programs[name] = jax.jit(function).lower(*arguments).compile()
             self.compile_seconds += time.perf_counter() - before
         return self._programs[name]
 
 
-def _devices(recipe: Recipe) -> list[jax.Device]:
+def _devices(recipe: Recipe) -> list[Any]:
     found = jax.devices()
     wanted = recipe.devices or len(found)
     if wanted > len(found):

@@ -3,8 +3,7 @@
 import os
 from collections.abc import Sequence
 from pathlib import Path
-
-import jax
+from typing import Any
 
 from tinns.errors import UserError
 from tinns.least_squares.layout import Layout
@@ -51,7 +50,7 @@ def fitting_layout(
     )
 
 
-def free_bytes(devices: Sequence[jax.Device]) -> float:
+def free_bytes(devices: Sequence[Any]) -> float:
     """Memory that is free on each of the devices; those of the CPU share the system's."""
     stats = devices[0].memory_stats() or {}
     if "bytes_limit" in stats:

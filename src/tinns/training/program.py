@@ -57,6 +57,7 @@ def iterations(
     """
     balance = recipe.balance
 
+    @jax.jit  # traced once, though it is needed twice below
     def iterate(
         carry: Carry, points: tuple[Points, ...], validation: tuple[Points, ...], number: Array
     ) -> tuple[Carry, Reports]:
