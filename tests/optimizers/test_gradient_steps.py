@@ -8,6 +8,7 @@ import pytest
 from jax.flatten_util import ravel_pytree
 
 from tinns import LBFGS, Adam, Uniform, UserError
+from tinns.least_squares import Layout
 from tinns.least_squares.rows import Block, losses
 from tinns.optimizers import warmup_exponential_decay
 from tinns.residuals import assemble
@@ -41,11 +42,11 @@ def test_adam_is_that_of_optax(heat, small_field, few_points):
 
     @jax.jit
     def expected_step(p, state):
-        slope = jax.grad(lambda q: jnp.sum(losses(system.blocks, q, data, 1000)))(p)
+        slope = jax.grad(lambda q: jnp.sum(losses(system.blocks, q, data, Layout())))(p)
         updates, state = theirs.update(slope, state)
         return optax.apply_updates(p, updates), state
 
-    step = jax.jit(lambda p, s: ours.step(system.blocks, p, data, s, 1000))
+    step = jax.jit(lambda p, s: ours.step(system.blocks, p, data, s, Layout()))
     p, q = psi, psi
     our_state, their_state = ours.init(psi), theirs.init(psi)
     for k in range(5):
@@ -62,7 +63,7 @@ def test_lbfgs_minimises_a_quadratic():
     block = Block("bowl", ("a", "b", "c", "d"), lambda psi, datum: scales * (psi - target))
     data = [{"s": jnp.zeros(1)}]
     optimizer = LBFGS(memory=10)
-    step = jax.jit(lambda p, s: optimizer.step([block], p, data, s, 10))
+    step = jax.jit(lambda p, s: optimizer.step([block], p, data, s, Layout(10)))
     psi, state = jnp.zeros(4), optimizer.init(jnp.zeros(4))
     for _ in range(25):
         psi, state, report = step(psi, state)
