@@ -106,6 +106,7 @@ def circumstances() -> dict[str, Any]:
     return {
         "device": device_name(),
         "cores": len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else None,
+        "load": os.getloadavg()[0] if hasattr(os, "getloadavg") else None,  # of all programs
         "versions": {
             "python": platform.python_version(),
             **{name: version(name) for name in packages},

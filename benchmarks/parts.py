@@ -15,6 +15,8 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import scipy.linalg
+from threadpoolctl import threadpool_info
+
 from measuring import (
     Call,
     circumstances,
@@ -25,8 +27,7 @@ from measuring import (
     single_threaded_blas,
     write,
 )
-from threadpoolctl import threadpool_info
-
+from tinns.fields import Field
 from tinns.least_squares import AcceleratedLM, Layout, LevenbergMarquardt
 from tinns.least_squares.linearised import Linearised, gram_of
 from tinns.least_squares.rows import losses
@@ -68,9 +69,15 @@ def main() -> None:
     print(path)
 
 
-def measure(rows: int, repeat: int, peak_tflops: float, bandwidth_tbs: float) -> dict[str, Any]:
+def measure(
+    rows: int,
+    repeat: int,
+    peak_tflops: float = 67.0,
+    bandwidth_tbs: float = 4.8,
+    field: Field | None = None,
+) -> dict[str, Any]:
     """Parts and floors in milliseconds, and their ratios."""
-    system, psi, points = posed(rows)
+    system, psi, points = posed(rows, field)
     layout = Layout(rows)
     blocks, size = system.blocks, sum(leaf.size for leaf in jax.tree.leaves(psi))
 

@@ -7,6 +7,7 @@ python benchmarks/readme_table.py --check  exit 1 if it is out of date
 import sys
 
 import numpy as np
+
 from records import (
     ROOT,
     Group,

@@ -10,7 +10,6 @@ compiler included; it is the system's memory, so --memory is for a CPU.
 import argparse
 import json
 import math
-import resource
 import subprocess
 import sys
 import time
@@ -19,8 +18,8 @@ from pathlib import Path
 from typing import Any
 
 import jax
-from measuring import circumstances, posed, quickest, repeated, show, single_threaded_blas, write
 
+from measuring import circumstances, posed, quickest, repeated, show, single_threaded_blas, write
 from tinns.fields import MLP, TimeInduced
 from tinns.least_squares import AcceleratedLM, Layout
 from tinns.least_squares.linearised import Linearised
@@ -43,47 +42,57 @@ def main() -> None:
 
 
 def _scale(arguments: argparse.Namespace) -> None:
+    rows, widths = arguments.rows, arguments.widths
+    sizes = [(count, arguments.width) for count in rows]
+    sizes += [(arguments.fixed_rows, width) for width in widths]
+    points = iterations(sizes, arguments.repeat)
     measured = circumstances() | {"repeat": arguments.repeat}
-    measured["rows"] = [
-        iteration(rows, arguments.width, arguments.repeat) for rows in arguments.rows
-    ]
-    measured["widths"] = [
-        iteration(arguments.fixed_rows, width, arguments.repeat) for width in arguments.widths
-    ]
+    measured["rows"] = with_exponents(points[: len(rows)], "rows")
+    measured["widths"] = with_exponents(points[len(rows) :], "parameters")
     path = write(measured, "scaling", arguments.out)
     header = ["hidden width", "parameters", "rows", "ms", "exponent"]
     for kind, by in (("rows", "rows"), ("widths", "parameters")):
-        points = measured[kind]
-        exponents = ["", *(f"{e:.2f}" for e in exponents_of(points, by))]
         lines = [
-            [str(p["width"]), str(p["parameters"]), str(p["rows"]), f"{p['ms']:.1f}", exponent]
-            for p, exponent in zip(points, exponents, strict=True)
+            [
+                *(str(point[name]) for name in ("width", "parameters", "rows")),
+                f"{point['ms']:.1f}",
+                f"{point['exponent']:.2f}" if "exponent" in point else "",
+            ]
+            for point in measured[kind]
         ]
         show(f"{measured['device']}: one accelerated iteration against {by}", header, lines)
     print(path)
 
 
-def iteration(rows: int, width: int, repeat: int) -> dict[str, float]:
-    """The time of one accelerated step by Cholesky, laid out as training would."""
-    system, psi, points = posed(rows, _field(width))
-    size = sum(leaf.size for leaf in jax.tree.leaves(psi))
-    layout, _ = fitting_layout(rows, size, 8, 1, free_bytes(jax.devices()))
-    optimizer = AcceleratedLM(tries=1)
+def iterations(sizes: list[tuple[int, int]], repeat: int) -> list[dict[str, float]]:
+    """The times of one accelerated step by Cholesky, laid out as training would."""
+    calls, points = {}, []
+    for number, (rows, width) in enumerate(sizes):
+        system, psi, data = posed(rows, _field(width))
+        size = sum(leaf.size for leaf in jax.tree.leaves(psi))
+        layout, _ = fitting_layout(rows, size, 8, 1, free_bytes(jax.devices()))
+        optimizer = AcceleratedLM(tries=1)
 
-    def step(x: Any, points: Any) -> Any:
-        return optimizer.step(system.blocks, x[0], points, x[1], layout)
+        def step(x: Any, data: Any, optimizer=optimizer, system=system, layout=layout) -> Any:
+            return optimizer.step(system.blocks, x[0], data, x[1], layout)
 
-    call = repeated(step, repeat, (psi, optimizer.init(psi)), points)
-    spent = quickest({"step": call}, single_threaded_blas)["step"] / repeat
-    return {"rows": rows, "width": width, "parameters": size, "ms": spent}
+        calls[str(number)] = repeated(step, repeat, (psi, optimizer.init(psi)), data)
+        points.append({"rows": rows, "width": width, "parameters": size})
+    times = quickest(calls, single_threaded_blas).values()
+    return [point | {"ms": ms / repeat} for point, ms in zip(points, times, strict=True)]
 
 
-def exponents_of(points: list[dict[str, float]], by: str) -> list[float]:
-    """Between neighbours: the p of time ~ size^p."""
-    return [math.log(b["ms"] / a["ms"]) / math.log(b[by] / a[by]) for a, b in pairwise(points)]
+def with_exponents(points: list[dict[str, float]], by: str) -> list[dict[str, float]]:
+    """Every point but the first with the p of time ~ size^p since the one before."""
+    return points[:1] + [
+        b | {"exponent": math.log(b["ms"] / a["ms"]) / math.log(b[by] / a[by])}
+        for a, b in pairwise(points)
+    ]
 
 
 def _remember(arguments: argparse.Namespace) -> None:
+    if jax.default_backend() != "cpu":
+        sys.exit("--memory measures the system's memory: set JAX_PLATFORMS=cpu")
     rows, width = arguments.memory_rows, arguments.width
     size = sum(leaf.size for leaf in jax.tree.leaves(posed(2, _field(width))[1]))
     layout, _ = fitting_layout(rows, size, 8, 1, arguments.free_gb * 1e9)
@@ -111,6 +120,8 @@ def _remember(arguments: argparse.Namespace) -> None:
 
 def million(rows: int, width: int, chunk: int) -> dict[str, float]:
     """JᵀJ and Jᵀr of many rows in chunks: seconds, and the peak memory of this process."""
+    import resource  # not on every system
+
     system, psi, points = posed(rows, _field(width))
 
     def normal_equations(psi: Any, points: Any) -> Any:
