@@ -2,15 +2,18 @@
 
     python benchmarks/record.py burgers --recipe paper --seeds 0 1 2 3 4 --iterations 3000
 
-Each run is written to OUT/PROBLEM-RECIPE-EXTENT-SEED.json as soon as it ends, with its error
-against training seconds.
+Each run is written to OUT/PROBLEM-RECIPE[-METHOD]-EXTENT[-cpu]-SEED.json as soon as it ends, with
+its error against training seconds; --archive bundles what was written.
 """
 
 import argparse
 import json
+import tarfile
 import time
 from pathlib import Path
 from typing import Any
+
+import jax
 
 import tinns
 from tinns.files import write_whole
@@ -21,26 +24,37 @@ CURVE_POINTS = 60
 
 def main() -> None:
     arguments = _arguments()
-    arguments.out.mkdir(parents=True, exist_ok=True)
-    started = time.perf_counter()
+    written, started = [], time.perf_counter()
     for name in arguments.problems:
         for seed in arguments.seeds:
             spent = time.perf_counter() - started
             if arguments.limit and spent > arguments.limit:
                 print(f"{name} seed {seed}: left out, {spent:.0f} s spent", flush=True)
                 continue
-            record = run(name, arguments.recipe, arguments.method, seed, arguments)
-            file = f"{name}-{arguments.recipe}-{_extent(arguments)}-seed{seed}.json"
-            text = json.dumps(record, indent=1, default=float) + "\n"
-            write_whole(arguments.out / file, lambda path, text=text: path.write_text(text))
-            print(
-                f"{name:14s} seed {seed}  {record['iterations']:6d} its  "
-                f"error {record['relative_l2']:.2e}  {record['seconds']:7.1f} s  "
-                f"{1e3 * record['seconds'] / record['iterations']:.2f} ms/it  "
-                f"compile {record['compile_seconds']:.1f} s  {record['stop_reason']}  "
-                f"failures {record.get('failures')}  redraws {record.get('redraws')}",
-                flush=True,
+            written.append(
+                record(name, arguments.recipe, arguments.method, seed, arguments, arguments.out)
             )
+            if arguments.archive:
+                bundle(arguments.archive, written)
+
+
+def record(name: str, recipe: str, method: str, seed: int, limits: Any, out: Path) -> Path:
+    """One solve, written to `out` and told in a line."""
+    result = run(name, recipe, method, seed, limits)
+    out.mkdir(parents=True, exist_ok=True)
+    on_cpu = jax.default_backend() == "cpu"
+    path = out / file_name(name, recipe, method, extent(limits), seed, on_cpu)
+    text = json.dumps(result, indent=1, default=float) + "\n"
+    write_whole(path, lambda temporary: temporary.write_text(text))
+    print(
+        f"{name:14s} {method:12s} seed {seed}  {result['iterations']:6d} its  "
+        f"error {result['relative_l2']:.2e}  {result['seconds']:7.1f} s  "
+        f"{1e3 * result['seconds'] / result['iterations']:.2f} ms/it  "
+        f"compile {result['compile_seconds']:.1f} s  {result['stop_reason']}  "
+        f"failures {result.get('failures')}  redraws {result.get('redraws')}",
+        flush=True,
+    )
+    return path
 
 
 def run(name: str, recipe: str, method: str, seed: int, limits: Any) -> dict[str, Any]:
@@ -68,15 +82,34 @@ def run(name: str, recipe: str, method: str, seed: int, limits: Any) -> dict[str
     return {**solution.result, "curve": curve}
 
 
-def _extent(limits: Any) -> str:
+def file_name(
+    problem: str, recipe: str, method: str, extent: str, seed: int, on_cpu: bool = False
+) -> str:
+    """A record's file; the method is left out where it is `tinn`, the device where it is a GPU."""
+    parts = [problem, recipe, *([] if method == "tinn" else [method]), extent]
+    return "-".join([*parts, *(["cpu"] if on_cpu else []), f"seed{seed}.json"])
+
+
+def extent(limits: Any) -> str:
     """How long a run was allowed to be, for its file's name."""
     if limits.iterations:
         return f"{limits.iterations}its"
     return f"{limits.seconds:g}s" if limits.seconds else "full"
 
 
+def bundle(archive: Path, paths: list[Path]) -> None:
+    """These files, without their folders, as one .tgz."""
+
+    def write(temporary: Path) -> None:
+        with tarfile.open(temporary, "w:gz") as tar:
+            for path in paths:
+                tar.add(path, arcname=path.name)
+
+    write_whole(archive, write)
+
+
 def _arguments() -> argparse.Namespace:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("problems", nargs="+")
     parser.add_argument("--recipe", default="paper")
     parser.add_argument("--method", default="tinn")
@@ -85,6 +118,7 @@ def _arguments() -> argparse.Namespace:
     parser.add_argument("--seconds", type=float)
     parser.add_argument("--limit", type=float, help="start no run after so many seconds")
     parser.add_argument("--out", type=Path, default=Path("results/runs"))
+    parser.add_argument("--archive", type=Path, help="also bundle what was written as .tgz")
     return parser.parse_args()
 
 

@@ -1,0 +1,148 @@
+"""What documents and pictures read of results/: runs, means over seeds, the paper's figures.
+
+A group is all seeds of one method and recipe on one problem and one kind of device. Of several
+records of a seed the longest counts. Runs that were cut off much earlier than the longest of their
+group, and runs with settings older than the group's latest, are left out.
+"""
+
+import json
+import sys
+import tomllib
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+ROOT = Path(__file__).resolve().parent.parent
+CUT_OFF = ("time is up", "iterations done", "interrupted")  # ends that say nothing of the run
+SHORTEST = 0.5  # of the seconds of the longest run in its group
+
+Record = dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Group:
+    """Comparable runs of one method and recipe on one problem and device, one for each seed."""
+
+    problem: str
+    method: str
+    recipe: str
+    device: str
+    runs: tuple[Record, ...]
+
+    @property
+    def seeds(self) -> int:
+        return len(self.runs)
+
+    def mean(self, name: str) -> float:
+        return float(np.mean([run[name] for run in self.runs]))
+
+    @property
+    def pace(self) -> float:
+        """Milliseconds per iteration."""
+        return 1e3 * self.mean("seconds") / self.mean("iterations")
+
+    def curve(self, over: Callable[..., Any] = np.mean) -> tuple[np.ndarray, np.ndarray]:
+        """Seconds, and the mean (or another function) over seeds of the error at that time.
+
+        It spans the seconds that all seeds have in common; between its measurements a seed's
+        curve is straight in logarithms.
+        """
+        curves = [
+            np.array([(p["seconds"], p["relative_l2"]) for p in run["curve"]]) for run in self.runs
+        ]
+        begin = max(curve[0, 0] for curve in curves)
+        end = min(curve[-1, 0] for curve in curves)
+        seconds = np.unique(np.concatenate([curve[:, 0] for curve in curves]))
+        seconds = seconds[(begin <= seconds) & (seconds <= end)]
+        errors = [np.exp(np.interp(np.log(seconds), *np.log(curve).T)) for curve in curves]
+        return seconds, over(errors, axis=0)
+
+    def seconds_to(self, error: float) -> float | None:
+        """When the mean curve first passes an error; None where it does not."""
+        seconds, errors = self.curve()
+        (below,) = np.nonzero(errors <= error)
+        if not below.size:
+            return None
+        last = below[0]
+        if last == 0:
+            return float(seconds[0])
+        part = slice(last - 1, last + 1)  # falling: np.interp wants it the other way round
+        position = np.interp(np.log(error), np.log(errors[part])[::-1], np.log(seconds[part])[::-1])
+        return float(np.exp(position))
+
+
+def read_records(folder: Path = ROOT / "results/runs") -> list[Record]:
+    return [json.loads(path.read_text()) for path in sorted(folder.glob("*.json"))]
+
+
+def groups(records: Iterable[Record]) -> list[Group]:
+    found: dict[tuple[str, str, str, str], list[Record]] = {}
+    for record in records:
+        key = (record["problem"], record["method"], record["recipe"], record["device"])
+        found.setdefault(key, []).append(record)
+    return [Group(*key, runs=_comparable(runs)) for key, runs in found.items()]
+
+
+def _comparable(records: list[Record]) -> tuple[Record, ...]:
+    latest = _settings(max(records, key=lambda r: r.get("finished", "")))
+    longest: dict[int, Record] = {}
+    for record in records:
+        known = longest.get(record["seed"])
+        longer = known is None or record["seconds"] > known["seconds"]
+        if longer and _settings(record) == latest:
+            longest[record["seed"]] = record
+    enough = SHORTEST * max(record["seconds"] for record in longest.values())
+    return tuple(
+        longest[seed]
+        for seed in sorted(longest)
+        if longest[seed]["seconds"] >= enough or longest[seed]["stop_reason"] not in CUT_OFF
+    )
+
+
+def _settings(record: Record) -> Any:
+    """All settings but when to stop."""
+    return {name: value for name, value in record.get("settings", {}).items() if name != "stop"}
+
+
+def find(
+    found: Iterable[Group], problem: str, recipes: Sequence[str], method: str = "tinn"
+) -> Group | None:
+    """Of the groups of these recipes the one of lowest mean error; None where there is none."""
+    fitting = [
+        g for g in found if (g.problem, g.method) == (problem, method) and g.recipe in recipes
+    ]
+    return min(fitting, key=lambda g: g.mean("relative_l2"), default=None)
+
+
+def main_device(found: Iterable[Group]) -> str:
+    """The device with most runs: seconds of different devices do not belong into one table."""
+    counts: dict[str, int] = {}
+    for group in found:
+        counts[group.device] = counts.get(group.device, 0) + group.seeds
+    return max(counts, key=lambda device: counts[device], default="")
+
+
+def plural(count: int, noun: str) -> str:
+    return f"{count} {noun}" if count == 1 else f"{count} {noun}s"
+
+
+def paper() -> dict[str, dict[str, float]]:
+    """The paper's own figures by problem."""
+    return tomllib.loads((ROOT / "results/paper.toml").read_text())
+
+
+def table(header: Iterable[str], rows: Iterable[Iterable[str]]) -> list[str]:
+    """The lines of a Markdown table."""
+    header = list(header)
+    return [f"| {' | '.join(cells)} |" for cells in (header, ["---"] * len(header), *rows)]
+
+
+def write_or_check(path: Path, text: str) -> int:
+    """Write a generated document; with --check exit code 1 says that it is out of date."""
+    if "--check" in sys.argv:
+        return int(not path.exists() or path.read_text() != text)
+    path.write_text(text)
+    return 0
