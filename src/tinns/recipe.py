@@ -23,14 +23,14 @@ class Redraw:
     With `candidates` > 1 so many times more points are drawn, and those kept are chosen with a
     density proportional to |residual|, but for a `uniform` share that is chosen evenly. Points that
     lasted less than `lasting` iterations are followed by more: `ladder` gives the counts, in
-    multiples of the recipe's. A CPU starts on its first rung, any other device on the second.
+    multiples of the recipe's. A CPU starts on its first rung, other devices with 10,000 points.
     """
 
     ratio: float = 5.0
     candidates: int = 1
     uniform: float = 0.5
     ladder: tuple[int, ...] = (1,)
-    lasting: int = 50
+    lasting: int = 20
 
     def __post_init__(self) -> None:
         climbs = all(a < b for a, b in pairwise(self.ladder))
@@ -91,7 +91,7 @@ class Recipe:
     points: Counts = Counts(2500, 250, 100)
     validation: Counts = Counts(2500, 250, 100)
     sampler: Sampler = QuasiRandom()
-    redraw: Redraw | None = Redraw(2.0, candidates=4, ladder=(1, 4, 16))
+    redraw: Redraw | None = Redraw(2.0, candidates=4, ladder=(1, 2, 4, 8))
     weights: Mapping[str, float] = dataclass_field(default_factory=dict)
     balance: Balance | None = None  # None: weights stay as they are
     hard: tuple[str, ...] = ()  # conditions built into the field: "initial", "boundary", ...

@@ -25,11 +25,12 @@ def test_points_that_do_not_last_are_followed_by_more():
     assert top.rung == 2
 
 
-def test_a_cpu_starts_on_the_first_rung_and_other_devices_on_the_second():
-    redraw = Redraw(ladder=(1, 4))
-    assert Ladder.first(redraw, "cpu").rung == 0
-    assert Ladder.first(redraw, "gpu").rung == 1
-    assert Ladder.first(Redraw(), "gpu").rung == 0
+@pytest.mark.parametrize(
+    ("points", "platform", "rung"),
+    [(2_500, "cpu", 0), (2_500, "gpu", 2), (20_000, "gpu", 0), (100, "gpu", 2)],
+)
+def test_a_cpu_starts_with_few_points_and_other_devices_with_enough(points, platform, rung):
+    assert Ladder.first(Redraw(ladder=(1, 2, 4)), Counts(points), platform).rung == rung
 
 
 @pytest.mark.parametrize("ladder", [(), (0, 1), (1, 1), (4, 2)])

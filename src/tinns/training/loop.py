@@ -56,7 +56,7 @@ def train(
     watcher = watcher or Silent()
     start_key, point_key, validation_key, run_key = jax.random.split(jax.random.key(seed), 4)
     machine = Machine(system, recipe, watcher)
-    ladder = Ladder.first(recipe.redraw or Redraw(), machine.devices[0].platform)
+    ladder = Ladder.first(recipe.redraw or Redraw(), recipe.points, machine.devices[0].platform)
     psi = jax.jit(system.init)(start_key)  # compiled, it is one program to keep instead of dozens
     draw = jax.jit(system.draw, static_argnums=(1, 2))
     validation = draw(validation_key, recipe.validation, recipe.sampler)

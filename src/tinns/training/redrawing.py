@@ -13,6 +13,8 @@ from tinns.recipe import Recipe, Redraw
 from tinns.residuals import Psi, System
 from tinns.sampling import ROW_SHARE, Counts, Points
 
+BUSY = 10_000  # interior points: on a GPU, steps on fewer are hardly faster
+
 
 @dataclass(frozen=True)
 class Ladder:
@@ -23,9 +25,12 @@ class Ladder:
     since: int = 0  # the iteration at which the present points were drawn
 
     @classmethod
-    def first(cls, redraw: Redraw, platform: str) -> "Ladder":
-        """The lowest rung on a CPU; the second elsewhere, where fewer points are hardly faster."""
-        return cls(redraw, 0 if platform == "cpu" else min(1, len(redraw.ladder) - 1))
+    def first(cls, redraw: Redraw, points: Counts, platform: str) -> "Ladder":
+        """The lowest rung on a CPU; elsewhere the lowest that keeps the device busy."""
+        if platform == "cpu":
+            return cls(redraw)
+        enough = [times * points.interior >= BUSY for times in redraw.ladder]
+        return cls(redraw, enough.index(True) if any(enough) else len(enough) - 1)
 
     def after_overfitting(self, iteration: int) -> "Ladder":
         """New points: as many as before, or more if those before did not last."""
