@@ -14,7 +14,6 @@ import jax
 import jax.numpy as jnp
 from rich.console import Console
 from rich.table import Table
-from threadpoolctl import threadpool_limits
 
 from tinns.fields import Field
 from tinns.files import write_whole
@@ -22,7 +21,6 @@ from tinns.problems import problem_named
 from tinns.residuals import Psi, System, assemble
 from tinns.sampling import Counts, Points
 from tinns.solve import device_name
-from tinns.training.compilation import compiled
 from tinns.version import __version__
 
 Call = Callable[[], Any]
@@ -63,7 +61,7 @@ def repeated(function: Callable[..., Any], repeat: int, x: Any, *others: Any) ->
 
         return jax.lax.fori_loop(0, repeat, again, (x, nothing))[1]
 
-    run = compiled(program, x, *others)
+    run = jax.jit(program).lower(x, *others).compile()
     return lambda: jax.block_until_ready(run(x, *others))
 
 
@@ -91,13 +89,6 @@ def _nudged(x: Any, outcome: Any) -> Any:
     entry = jax.lax.slice(leaf, origin, (1,) * leaf.ndim) + NUDGE * cause.reshape(-1)[0]
     leaves[first] = jax.lax.dynamic_update_slice(leaf, entry, origin)
     return jax.tree.unflatten(shape, leaves)
-
-
-def single_threaded_blas() -> AbstractContextManager[Any]:
-    """On the CPU, as `tinns.solve` runs: factorisations on one thread."""
-    if jax.default_backend() != "cpu":
-        return nullcontext()
-    return threadpool_limits(limits=1, user_api="blas")
 
 
 def circumstances() -> dict[str, Any]:

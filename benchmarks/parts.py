@@ -15,7 +15,6 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import scipy.linalg
-from threadpoolctl import threadpool_info
 
 from measuring import (
     Call,
@@ -24,13 +23,13 @@ from measuring import (
     quickest,
     repeated,
     show,
-    single_threaded_blas,
     write,
 )
 from tinns.fields import Field
 from tinns.least_squares import AcceleratedLM, Layout, LevenbergMarquardt
 from tinns.least_squares.linearised import Linearised, gram_of
 from tinns.least_squares.rows import losses
+from tinns.solve import single_threaded_blas
 
 ACCELERATED = "step, accelerated, Cholesky"
 STEPS = {
@@ -135,6 +134,8 @@ def _meaning(on_cpu: bool, peak_tflops: float, bandwidth_tbs: float) -> str:
             f"N·P² operations at {peak_tflops:g} TFLOP/s for JᵀJ, "
             f"writing J at {bandwidth_tbs:g} TB/s for the Jacobian"
         )
+    from threadpoolctl import threadpool_info  # present wherever tinns runs on a CPU
+
     pools = [pool for pool in threadpool_info() if pool["user_api"] == "blas"]
     threads = max(pool["num_threads"] for pool in pools)
     return f"SciPy's dsyrk and Cholesky by OpenBLAS on all {threads} threads"

@@ -18,7 +18,7 @@ Every number on this page is generated from the records in `results/` by
 
 
 def page() -> str:
-    sections = [OPENING, _errors(), _optimizers()]
+    sections = [OPENING, _errors(), _untuned(), _optimizers()]
     sections += [_parts(measured) for measured in _measured("parts")]
     sections += [_scaling(measured) for measured in _measured("scaling")]
     sections += [_memory(measured) for measured in _measured("memory")]
@@ -65,6 +65,34 @@ def _errors() -> str:
         "one may be better. The last column is when the mean curve first passes the paper's error, "
         "which is measured about twice a second on a coarser grid; – where it does not.",
         "python benchmarks/record.py burgers --recipe accurate --seeds 0 1 2 3 4 --seconds 30",
+        table(header, rows),
+    )
+
+
+def _untuned() -> str:
+    found = [g for g in groups(read_records()) if g.recipe == "default"]
+    if not found:
+        return ""
+    header = ["problem", "device", "error", "seeds", "seconds", "parameters", "seconds to 1e-6"]
+    rows = []
+    for group in found:
+        passed = group.seconds_to(1e-6)
+        rows.append(
+            [
+                group.problem,
+                group.device,
+                f"{group.mean('relative_l2'):.2e}",
+                str(group.seeds),
+                f"{group.mean('seconds'):.1f}",
+                f"{group.runs[0]['parameters']}",
+                "–" if passed is None else _digits(passed),
+            ]
+        )
+    return _section(
+        "Problems nobody tuned",
+        "Three problems with exact solutions, written as a user would and solved by the default "
+        "recipe: what to expect of a problem of one's own.",
+        "python benchmarks/untuned.py --seconds 60",
         table(header, rows),
     )
 

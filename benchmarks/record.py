@@ -17,7 +17,6 @@ import jax
 
 import tinns
 from tinns.files import write_whole
-from tinns.problems import problem_named
 
 CURVE_POINTS = 60
 
@@ -38,9 +37,17 @@ def main() -> None:
                 bundle(arguments.archive, written)
 
 
-def record(name: str, recipe: str, method: str, seed: int, limits: Any, out: Path) -> Path:
-    """One solve, written to `out` and told in a line."""
-    result = run(name, recipe, method, seed, limits)
+def record(
+    problem: str | tinns.Problem,
+    recipe: str | None,
+    method: str,
+    seed: int,
+    limits: Any,
+    out: Path,
+) -> Path:
+    """One solve, written to `out` and told in a line; without a recipe, by the default one."""
+    result = run(problem, recipe, method, seed, limits)
+    name, recipe = result["problem"], result["recipe"]
     out.mkdir(parents=True, exist_ok=True)
     on_cpu = jax.default_backend() == "cpu"
     path = out / file_name(name, recipe, method, extent(limits), seed, on_cpu)
@@ -57,10 +64,12 @@ def record(name: str, recipe: str, method: str, seed: int, limits: Any, out: Pat
     return path
 
 
-def run(name: str, recipe: str, method: str, seed: int, limits: Any) -> dict[str, Any]:
+def run(
+    problem: str | tinns.Problem, recipe: str | None, method: str, seed: int, limits: Any
+) -> dict[str, Any]:
     """One solve, as its result with the thinned curve of error against seconds."""
     solution = tinns.solve(
-        problem_named(name),
+        problem,
         recipe=recipe,
         method=method,
         seed=seed,

@@ -19,11 +19,11 @@ from typing import Any
 
 import jax
 
-from measuring import circumstances, posed, quickest, repeated, show, single_threaded_blas, write
+from measuring import circumstances, posed, quickest, repeated, show, write
 from tinns.fields import MLP, TimeInduced
 from tinns.least_squares import AcceleratedLM, Layout
 from tinns.least_squares.linearised import Linearised
-from tinns.training.compilation import compiled
+from tinns.solve import single_threaded_blas
 from tinns.training.memory import fitting_layout, free_bytes
 
 CEILING_GB = 3.0  # for a million rows
@@ -127,7 +127,7 @@ def million(rows: int, width: int, chunk: int) -> dict[str, float]:
     def normal_equations(psi: Any, points: Any) -> Any:
         return Linearised(system.blocks, psi, points, Layout(chunk)).normal_equations()
 
-    program = compiled(normal_equations, psi, points)
+    program = jax.jit(normal_equations).lower(psi, points).compile()
     with single_threaded_blas():
         before = time.perf_counter()
         gram, _ = jax.block_until_ready(program(psi, points))

@@ -56,7 +56,7 @@ def solve(
     with kept_on_disk():
         with jax.enable_x64(chosen.precision == "float64"):
             system = assemble(posed, chosen.field, chosen.weights, chosen.hard)
-            with watching(chosen.stop, progress) as watcher, _single_threaded_lapack():
+            with watching(chosen.stop, progress) as watcher, single_threaded_blas():
                 watcher.says("preparing the reference")
                 measure = _monitor(system)
                 trained = train(system, chosen, seed, measure, watcher)
@@ -73,7 +73,7 @@ def solve(
     return dataclasses.replace(solution, result=result)
 
 
-def _single_threaded_lapack() -> AbstractContextManager[Any]:
+def single_threaded_blas() -> AbstractContextManager[Any]:
     """On the CPU, factorisations on one thread for the length of a run.
 
     OpenBLAS threads wait for each other by spinning, which makes factorisations many times slower

@@ -19,7 +19,7 @@ import numpy as np
 from jax import Array
 from jaxtyping import Float
 
-SMALLEST_SHARE = 512  # rows for which another thread pays
+SMALLEST_SHARE = 128  # rows for which another thread pays
 
 _METADATA = 1  # XLA_FFI_Extension_Metadata: XLA asks which interface the handler speaks
 _INTERFACE = (0, 1)  # major and minor version of the interface the structures below belong to
