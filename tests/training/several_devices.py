@@ -29,7 +29,8 @@ def main() -> None:
     assert len(jax.devices()) == int(sys.argv[1])
     field = TimeInduced(MLP((5,)), Linear())
     system = assemble(Wave(), field)
-    for name, optimizer in OPTIMIZERS.items():
+    for name in sys.argv[2:]:
+        optimizer = OPTIMIZERS[name]
         recipe = Recipe(
             field,
             optimizer,

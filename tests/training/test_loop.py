@@ -17,6 +17,7 @@ from tinns import (
     Adam,
     Balance,
     Box,
+    Counts,
     LevenbergMarquardt,
     Problem,
     Recipe,
@@ -191,6 +192,25 @@ def test_a_step_that_restarts_forgets_its_state_at_a_redraw(system, still):
     np.testing.assert_array_equal(train(system, counted, 0).history["age"], np.arange(6))
     restarted = counted.but(redraw=Redraw(1e-9))
     np.testing.assert_array_equal(train(system, restarted, 0).history["age"], np.zeros(6))
+
+
+def test_what_does_not_fit_is_taken_in_chunks_and_told(system, recipe, monkeypatch):
+    class Listening(Silent):
+        def __init__(self):
+            self.facts = []
+
+        def tells(self, fact):
+            self.facts.append(fact)
+
+    many = recipe.but(optimizer=AcceleratedLM(), points=Counts(700, 11, 6))
+    listener = Listening()
+    whole = train(system, many, seed=0, watcher=listener)
+    assert listener.facts == []
+    monkeypatch.setattr("tinns.training.machine.free_bytes", lambda devices: 4e5)
+    pieces = train(system, many, seed=0, watcher=listener)
+    assert len(listener.facts) == 1
+    assert "717 rows" in listener.facts[0]
+    np.testing.assert_allclose(flat(pieces), flat(whole), rtol=1e-7)
 
 
 def test_points_that_do_not_last_are_followed_by_more(system, still):
