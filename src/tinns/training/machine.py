@@ -42,7 +42,8 @@ class Machine:
         carry = first_carry(self.system, self.recipe, psi)
         if self.mesh is not None:
             carry = jax.device_put(carry, NamedSharding(self.mesh, PartitionSpec()))
-        self._take(points, carry)
+        self._take(points, psi)
+        self._steps(carry)
         return carry
 
     def run(self, carry: Carry, done: int, count: int) -> tuple[Carry, Reports, int, float]:
@@ -72,7 +73,7 @@ class Machine:
         spent = time.perf_counter() - before
         if self.recipe.optimizer.restarts_on_redraw:
             carry = carry._replace(state=self.recipe.optimizer.init(carry.psi))
-        self._take(points, carry)
+        self._take(points, carry.psi)
         return carry, spent
 
     def chosen(self, carry: Carry) -> tuple[Psi, int | None, float, float]:
@@ -94,12 +95,11 @@ class Machine:
             return carry.best, int(carry.best_iteration), loss, validation_loss
         return carry.psi, None, loss, validation_loss
 
-    def _take(self, points: tuple[Points, ...], carry: Carry) -> None:
+    def _take(self, points: tuple[Points, ...], psi: Psi) -> None:
         changes = [count_of(d) for d in points] != [count_of(d) for d in self.points]
         self.points = self._dealt(points)
         if changes:
-            self.layout = self._fitting(carry.psi)
-        self._steps(carry)
+            self.layout = self._fitting(psi)
 
     def _steps(self, carry: Carry) -> Callable[..., Any]:
         return self._compiled(
