@@ -100,6 +100,7 @@ def train(
                 seconds += spent
             count = _next_count(recipe, elapsed / taken, done, seconds)
 
+    watcher.says("choosing the result")
     psi, kept, loss, validation_loss = machine.chosen(carry)
     return Trained(
         psi,

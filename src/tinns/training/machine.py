@@ -10,7 +10,6 @@ import numpy as np
 from jax.sharding import Mesh, NamedSharding, PartitionSpec
 
 from tinns.errors import UserError
-from tinns.least_squares import rows
 from tinns.least_squares.layout import ROWS, Layout, count_of
 from tinns.optimizers import Relay
 from tinns.recipe import Recipe
@@ -81,29 +80,36 @@ class Machine:
 
         It is the last one, or the best if that is asked for or the last is no number.
         """
-        layout = Layout(self.layout.chunk)
-        data = (self.points, self.validation)
-
-        def both(psi: Psi, *data: tuple[Points, ...]) -> list[jax.Array]:
-            return [jnp.sum(rows.losses(self.system.blocks, psi, d, layout)) for d in data]
-
-        program = self._compiled("losses", "choosing the result", both, carry.psi, *data)
-        loss, validation_loss = map(float, program(carry.psi, *data))
+        loss, validation_loss = self._losses(carry, carry.psi)
         last_is_worse = not validation_loss <= float(carry.best_validation_loss)
         if (self.recipe.keep == "best" and last_is_worse) or not np.isfinite(validation_loss):
-            loss, validation_loss = map(float, program(carry.best, *data))
+            loss, validation_loss = self._losses(carry, carry.best)
             return carry.best, int(carry.best_iteration), loss, validation_loss
         return carry.psi, None, loss, validation_loss
 
+    def _losses(self, carry: Carry, psi: Psi) -> tuple[float, float]:
+        """Training and validation loss of ψ by the recipe's weights.
+
+        Every step reports them as it begins: one more step, not kept, costs less than a program
+        of their own.
+        """
+        no = jnp.zeros_like(carry.handed_over)  # whichever program is at hand will do
+        asked = carry._replace(psi=psi, factors=jnp.ones_like(carry.factors), handed_over=no)
+        _, reports, _, _ = self.run(asked, 0, 1)
+        return float(reports["loss"][0]), float(reports["validation_loss"][0])
+
     def _take(self, points: tuple[Points, ...], psi: Psi) -> None:
-        changes = [count_of(d) for d in points] != [count_of(d) for d in self.points]
+        before = self._counts()
         self.points = self._dealt(points)
-        if changes:
+        if self._counts() != before:
             self.layout = self._fitting(psi)
+
+    def _counts(self) -> tuple[int, ...]:
+        return tuple(count_of(data) for data in self.points)
 
     def _steps(self, carry: Carry) -> Callable[..., Any]:
         return self._compiled(
-            (self.optimizer, *(count_of(d) for d in self.points)),
+            (self.optimizer, self._counts()),
             "compiling the training step (once per kind of run)",
             iterations(self.system, self.recipe, self.optimizer, self.layout, self.mesh),
             carry,
