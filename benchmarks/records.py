@@ -61,12 +61,12 @@ class Group:
         return seconds, over(errors, axis=0)
 
     def seconds_to(self, error: float) -> float | None:
-        """When the mean curve first passes an error; None where it does not."""
+        """When the mean curve passes an error for good; None where it does not."""
         seconds, errors = self.curve()
-        (below,) = np.nonzero(errors <= error)
-        if not below.size:
+        (above,) = np.nonzero(errors > error)
+        last = above[-1] + 1 if above.size else 0
+        if last == len(errors):
             return None
-        last = below[0]
         if last == 0:
             return float(seconds[0])
         part = slice(last - 1, last + 1)  # falling: np.interp wants it the other way round

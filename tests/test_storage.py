@@ -210,3 +210,16 @@ def test_a_folder_that_does_not_exist_is_an_error(tmp_path):
     with pytest.raises(UserError, match="cannot write"):
         solved(FIELDS["linear"], Burgers()).save(tmp_path / "nowhere" / "u.safetensors")
     assert list(tmp_path.iterdir()) == []
+
+
+def test_a_problem_with_other_coefficients_is_refused(tmp_path, heat, small_field, few_points):
+    recipe = tinns.Recipe(small_field, points=few_points, validation=few_points)
+    solution = tinns.solve(heat, recipe, iterations=1, progress=False)
+    path = solution.save(tmp_path / "heat.safetensors")
+    assert tinns.load(path, problem=heat).problem is heat
+    with pytest.raises(
+        tinns.UserError, match=r"D = 0\.5, but the one that was solved had D = 0\.1"
+    ):
+        tinns.load(path, problem=type(heat)(D=0.5))
+    with pytest.raises(tinns.UserError, match="unknown problem"):
+        tinns.load(path, problem="burger")

@@ -150,6 +150,11 @@ class Problem:
         return replace(self, **values) if values else self  # pyright: ignore[reportArgumentType]
 
     def recipe(self, name: str) -> Recipe:
+        if not self.recipes:
+            raise UserError(
+                f"{self.name} has no recipe called '{name}', having none: leave `recipe` out for "
+                "the default one, or give a tinns.Recipe(...)"
+            )
         if name not in self.recipes:
             raise unknown_name(f"recipe for {self.name}", name, self.recipes)
         return self.recipes[name]

@@ -119,6 +119,12 @@ class Recipe:
         object.__setattr__(self, "hard", tuple(dict.fromkeys(hard)))
         if self.precision not in ("float64", "float32"):
             raise UserError(f"recipe: precision={self.precision!r}; expected float64 or float32")
+        if self.keep not in ("best", "last"):
+            raise UserError(f"recipe: keep={self.keep!r}; expected best or last")
+        for name, kind in (("balance", Balance), ("redraw", Redraw), ("stop", Stop)):
+            value = getattr(self, name)
+            if not isinstance(value, kind) and (value is not None or name == "stop"):
+                raise UserError(f"recipe: {name}={value!r}; expected {kind.__name__}(...)")
         for name in ("chunk", "devices"):
             number = getattr(self, name)
             if number is not None and not (isinstance(number, int) and number >= 1):

@@ -17,7 +17,7 @@ from tinns.errors import UserError
 from tinns.fields import Constrained, Field
 from tinns.files import write_whole
 from tinns.problem import Problem
-from tinns.problems import PROBLEMS
+from tinns.problems import PROBLEMS, problem_named
 from tinns.recipe import settings_of
 from tinns.solution import Solution
 from tinns.training import History
@@ -66,12 +66,13 @@ def save(solution: Solution, path: str | Path) -> Path:
     return write_whole(path, lambda temporary: temporary.write_bytes(payload))
 
 
-def load(path: str | Path, problem: Problem | None = None) -> Solution:
+def load(path: str | Path, problem: str | Problem | None = None) -> Solution:
     """Read a solution file. A problem of your own must be given for its reference to be known.
 
     It must also be given if conditions are built in: their functions are code, which no file has.
     """
     path = Path(path)
+    problem = problem_named(problem) if isinstance(problem, str) else problem
     if not path.is_file():
         raise UserError(f"no solution file at {path}")
     try:
@@ -118,6 +119,12 @@ def _rebuild(
             f"the given problem {problem.name} has another domain or other unknowns than the one "
             f"that was solved, {header['problem']}"
         )
+    for name, value in _plain_coefficients(problem).items():
+        if header["coefficients"].get(name, value) != value:
+            raise UserError(
+                f"the given problem has {name} = {value}, but the one that was solved had "
+                f"{name} = {header['coefficients'][name]}"
+            )
     return Solution(
         domain,
         unknowns,

@@ -1,0 +1,5 @@
+"""`python -m tinns` is the command `tinns`."""
+
+from tinns.cli import main
+
+main()
