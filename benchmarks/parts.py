@@ -27,9 +27,9 @@ from measuring import (
 )
 from tinns.fields import Field
 from tinns.least_squares import AcceleratedLM, Layout, LevenbergMarquardt
+from tinns.least_squares.host_blas import single_threaded_blas
 from tinns.least_squares.linearised import Linearised, gram_of
 from tinns.least_squares.rows import losses
-from tinns.solve import single_threaded_blas
 
 ACCELERATED = "step, accelerated, Cholesky"
 STEPS = {

@@ -22,8 +22,8 @@ import jax
 from measuring import circumstances, posed, quickest, repeated, show, write
 from tinns.fields import MLP, TimeInduced
 from tinns.least_squares import AcceleratedLM, Layout
+from tinns.least_squares.host_blas import single_threaded_blas
 from tinns.least_squares.linearised import Linearised
-from tinns.solve import single_threaded_blas
 from tinns.training.memory import fitting_layout, free_bytes
 
 CEILING_GB = 3.0  # for a million rows

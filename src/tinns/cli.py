@@ -14,7 +14,7 @@ from rich.table import Table
 
 from tinns import plots
 from tinns.errors import UserError
-from tinns.files import write_arrays, write_whole
+from tinns.files import prepared_folder, write_arrays, write_whole
 from tinns.methods import METHODS
 from tinns.problems import PROBLEMS, problem_named
 from tinns.reference import Reference
@@ -94,7 +94,7 @@ def solve(
     choose_recipe(posed, recipe, method, *limits, built_in)  # mistakes show before a folder is made
     folder = out or Path("runs") / posed.name
     is_new = not folder.exists()
-    _prepared(folder)
+    prepared_folder(folder)
     try:
         solution = solve_problem(
             posed, recipe, method, seed, *limits, progress=not quiet, hard=built_in
@@ -118,7 +118,7 @@ def plot(
         raise UserError(f"no run at {run}: give the --out folder of `tinns solve`")
     solution = load(file)
     prefix = "" if file.name == "solution.safetensors" else f"{file.stem}-"
-    for path in _draw(solution, _prepared(file.parent), prefix):
+    for path in _draw(solution, prepared_folder(file.parent), prefix):
         console.print(f"wrote {path}", soft_wrap=True)
 
 
@@ -147,7 +147,7 @@ def reference(
 
 
 def _write_reference(known: Reference, grid: dict[str, np.ndarray], out: Path) -> None:
-    _prepared(out.parent)
+    prepared_folder(out.parent)
     with console.status("evaluating the reference"):
         values = known.on_grid(**grid)
     write_arrays(out, {"u": values, **grid})
@@ -174,20 +174,6 @@ def _point(
                 f"--at: {axis} = {value:g} is outside the domain [{lower:g}, {upper:g}]"
             )
     return point
-
-
-def _prepared(folder: Path) -> Path:
-    """The folder, made and found writable before any work is spent."""
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-        probe = folder / ".writable"
-        probe.touch()
-        probe.unlink()
-    except FileExistsError:
-        raise UserError(f"cannot write into {folder}: it is a file; give a folder") from None
-    except OSError as error:
-        raise UserError(f"cannot write into {folder}: {error.strerror or error}") from None
-    return folder
 
 
 def _write_run(solution: Solution, folder: Path) -> None:

@@ -40,6 +40,20 @@ def write_arrays(path: str | Path, arrays: Mapping[str, np.ndarray]) -> Path:
     return write_whole(path, write)
 
 
+def prepared_folder(folder: Path) -> Path:
+    """The folder, made and found writable before any work is spent."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        probe = folder / ".writable"
+        probe.touch()
+        probe.unlink()
+    except FileExistsError:
+        raise UserError(f"cannot write into {folder}: it is a file; give a folder") from None
+    except OSError as error:
+        raise UserError(f"cannot write into {folder}: {error.strerror or error}") from None
+    return folder
+
+
 def cache_folder() -> Path:
     """The user's cache: TINNS_CACHE, else XDG_CACHE_HOME/tinns, else ~/.cache/tinns."""
     if chosen := os.environ.get("TINNS_CACHE"):

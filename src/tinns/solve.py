@@ -4,7 +4,6 @@ import dataclasses
 import platform
 import time
 from collections.abc import Callable
-from contextlib import AbstractContextManager, nullcontext
 from importlib.metadata import version
 from typing import Any
 
@@ -13,6 +12,7 @@ import numpy as np
 
 from tinns.constraints import conditions_to_build_in
 from tinns.errors import UserError
+from tinns.least_squares.host_blas import single_threaded_blas
 from tinns.methods import apply_method
 from tinns.problem import Problem
 from tinns.problems import problem_named
@@ -71,19 +71,6 @@ def solve(
         )
         result = _result(solution, trained, name, method, seed, chosen)
     return dataclasses.replace(solution, result=result)
-
-
-def single_threaded_blas() -> AbstractContextManager[Any]:
-    """On the CPU, factorisations on one thread for the length of a run.
-
-    OpenBLAS threads wait for each other by spinning, which makes factorisations many times slower
-    as soon as anything else uses a core. Matrix products are XLA's and keep all cores.
-    """
-    if jax.default_backend() != "cpu":
-        return nullcontext()
-    from threadpoolctl import threadpool_limits
-
-    return threadpool_limits(limits=1, user_api="blas")
 
 
 def choose_recipe(

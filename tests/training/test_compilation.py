@@ -1,5 +1,7 @@
 """The cache of compiled programs: filled once, then used; out of the way where it cannot be."""
 
+import os
+
 import jax
 import jax.numpy as jnp
 import pytest
@@ -65,8 +67,6 @@ def test_without_a_place_to_write_everything_still_runs(tmp_path, monkeypatch):
 
 
 def test_the_least_recently_used_files_go_first(tmp_path):
-    import os
-
     for number in range(4):
         file = tmp_path / f"{number}-cache"
         file.write_bytes(b"x" * 100)

@@ -8,6 +8,7 @@ import pytest
 from tinns import Counts, Redraw, UserError
 from tinns.least_squares import Layout
 from tinns.least_squares.rows import Block, losses
+from tinns.residuals import assemble
 from tinns.sampling import ROW_SHARE
 from tinns.training.redrawing import Ladder, dealt
 
@@ -55,8 +56,6 @@ def test_shares_of_equal_size_leave_the_loss_as_it_was(shards):
 
 
 def test_rows_of_a_system_know_their_share(heat, small_field):
-    from tinns.residuals import assemble
-
     system = assemble(heat, small_field)
     psi = system.init(jax.random.key(0))
     point = {"x": jnp.asarray(0.3), "t": jnp.asarray(0.2)}

@@ -1,4 +1,4 @@
-"""MᵀM and M W on the CPU by the BLAS that NumPy carries: XLA's own float64 product is far slower.
+"""MᵀM and M W on the CPU by the BLAS that NumPy carries: XLA's own float64 product is slower.
 
 Each product is an XLA FFI handler with a fixed name, written against XLA's C interface, so that a
 compiled program can be kept on disk and find the handler again in the next process; a Python
@@ -10,6 +10,7 @@ import ctypes
 import os
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import AbstractContextManager, nullcontext
 from functools import cache
 from itertools import pairwise
 from typing import Any
@@ -87,6 +88,19 @@ def host_gram(matrix: Float[Array, "N P"]) -> Float[Array, "P P"]:
 def host_product(matrix: Float[Array, "N P"], factor: Float[Array, "P Q"]) -> Float[Array, "N Q"]:
     """M W, inside a program compiled for the CPU; float64 only."""
     return _call(product, (matrix.shape[0], factor.shape[1]), matrix, factor)
+
+
+def single_threaded_blas() -> AbstractContextManager[Any]:
+    """On the CPU, BLAS and LAPACK on one thread each for the length of a run.
+
+    Products deal out their rows to all cores themselves; factorisations are slower on several
+    threads as soon as anything else uses a core.
+    """
+    if jax.default_backend() != "cpu":
+        return nullcontext()
+    from threadpoolctl import threadpool_limits
+
+    return threadpool_limits(limits=1, user_api="blas")
 
 
 def symmetric_product(out: np.ndarray, matrix: np.ndarray) -> None:

@@ -18,7 +18,7 @@ from tinns.least_squares.layout import Layout, count_of
 from tinns.least_squares.rows import Block, Data, Psi, accumulate, linearise, residuals
 
 RowVector = tuple[Array, ...]
-ALIGNMENT = 8  # columns: products of matrices with odd widths are a third slower on a GPU
+ALIGNMENT = 8  # columns: products of matrices with odd widths are slower on a GPU
 
 
 class Linearised:

@@ -102,10 +102,11 @@ def accumulate(
 ) -> Any:
     """Σ over chunks of function(block, chunk of data, mask); the mask blanks the padding."""
     count = count_of(data)
-    pieces = -(-count // layout.chunk)
+    pieces = -(-count * len(block.row_names) // layout.chunk)
     if pieces == 1:
         return function(block, data, None)
     size = -(-count // pieces)
+    pieces = -(-count // size)
     order = jnp.arange(pieces * size)
     mask = (order < count).astype(jax.tree.leaves(data)[0].dtype)
     # Padding repeats the first data, so that every row stays finite before it is blanked.

@@ -1,9 +1,9 @@
 """Column scaling of the damping, on only for as long as it is seen to pay.
 
 Scaled damping, μ·d_j² with d_j the length of column j of J (J. J. Moré, 1978), makes steps blind
-to the units of the parameters. For networks it is a gamble: late in a run it can be several times
-faster than plain damping, early it is slower, and on some problems it never pays. So both are
-tried in turn, and whichever lowers ln(loss) faster is kept until the next comparison.
+to the units of the parameters. For networks it is a gamble: late in a run it can be faster than
+plain damping, early it is slower, and on some problems it never pays. So both are tried in turn,
+and whichever lowers ln(loss) faster is kept until the next comparison.
 """
 
 from dataclasses import dataclass

@@ -11,7 +11,8 @@ from pathlib import Path
 import jax
 from jax.experimental.compilation_cache import compilation_cache
 
-from tinns.files import cache_folder
+from tinns.errors import UserError
+from tinns.files import cache_folder, prepared_folder
 
 MOST_BYTES = 500 * 2**20  # kept; above it the older half goes
 
@@ -58,12 +59,8 @@ def _machine() -> str:
 def _ready(folder: Path) -> bool:
     """Whether the folder can be written to; what is in it has been thinned out if need be."""
     try:
-        folder.mkdir(parents=True, exist_ok=True)
-        probe = folder / ".writable"
-        probe.touch()
-        probe.unlink()
-        _thin_out(folder)
-    except OSError:
+        _thin_out(prepared_folder(folder))
+    except (UserError, OSError):
         return False
     return True
 

@@ -8,8 +8,7 @@ from typing import Any
 from tinns.errors import UserError
 from tinns.least_squares.layout import Layout
 
-HELD_COPIES = 3.5  # of the Jacobian: itself, its pieces before they are joined, its whitened form
-CHUNK_COPIES = 3.5  # of one chunk's Jacobian
+COPIES = 3.5  # of the Jacobian held: itself, its pieces before they are joined, its whitened form
 SQUARES = 8  # matrices of the size of JᵀJ
 SHARE = 0.6  # of the free memory that a run may take
 CHUNK_BYTES = 512 * 2**20  # of one chunk's Jacobian: larger chunks are no faster
@@ -19,10 +18,8 @@ SMALLEST_CHUNK = 256
 def forecast(rows: int, parameters: int, itemsize: int, layout: Layout) -> float:
     """Bytes that forming JᵀJ and solving with it takes on each device."""
     row = itemsize * parameters
-    share = -(-rows // layout.shards)
-    held = share <= layout.chunk
-    jacobian = HELD_COPIES * share * row if held else CHUNK_COPIES * layout.chunk * row
-    return jacobian + SQUARES * parameters * row
+    held = min(-(-rows // layout.shards), layout.chunk)
+    return (COPIES * held + SQUARES * parameters) * row
 
 
 def fitting_layout(
@@ -34,7 +31,7 @@ def fitting_layout(
     if need <= may:
         return whole, None
     squares = SQUARES * parameters**2 * itemsize
-    room = min((may - squares) / CHUNK_COPIES, CHUNK_BYTES)
+    room = min((may - squares) / COPIES, CHUNK_BYTES)
     chunk = int(room // (itemsize * parameters))
     if chunk < SMALLEST_CHUNK:
         raise UserError(
