@@ -319,3 +319,22 @@ def test_missing_parts_are_named():
         Bare().equation(1, 2, 3)
     with pytest.raises(UserError, match="conditions"):
         Bare().conditions()
+
+
+def test_a_problem_is_posed_again_on_another_box_and_with_other_conditions():
+    class Decay(Problem):
+        rate: float = 2.0
+        domain = LINE
+
+        def equation(self, u, x, t):
+            return u.t + self.rate * u
+
+        def conditions(self):
+            return [initial(1.0)]
+
+    later = Decay(rate=3.0).reposed(Box(x=(0, 1), t=(1, 2)), [initial(np.exp(-3.0))])
+    rows = rows_of(later, lambda x, t: jnp.exp(-3 * t) + 0 * x)
+    assert set(rows) == {"interior: equation", "initial: initial"}
+    assert max(np.abs(r).max() for r in rows.values()) < 1e-14
+    assert (later.name, later.rate) == ("decay", 3.0)
+    assert later.with_coefficients({"rate": 1.0}).domain.start == 1.0

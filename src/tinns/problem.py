@@ -149,6 +149,18 @@ class Problem:
     def with_coefficients(self, values: Mapping[str, Any]) -> "Problem":
         return replace(self, **values) if values else self  # pyright: ignore[reportArgumentType]
 
+    def reposed(
+        self, domain: Box | None = None, conditions: list[Condition] | None = None
+    ) -> "Problem":
+        """The same equation and coefficients on another box, or with other conditions."""
+        cls = type(self)
+        changed: dict[str, Any] = {"name": cls.name, "__doc__": cls.__doc__}
+        if domain is not None:
+            changed["domain"] = domain
+        if conditions is not None:
+            changed["conditions"] = lambda self: list(conditions)
+        return type(cls.__name__, (cls,), changed)(**self.coefficients)
+
     def recipe(self, name: str) -> Recipe:
         if not self.recipes:
             raise UserError(
