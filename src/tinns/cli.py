@@ -84,21 +84,23 @@ def solve(
         list[str] | None,
         typer.Option(metavar="CONDITION", help="Build in a condition: initial, boundary, ..."),
     ] = None,
+    windows: Annotated[
+        str | None,
+        typer.Option(metavar="NUMBER|EDGES", help="Time windows: 10, or edges such as 0,0.2,1."),
+    ] = None,
     out: Annotated[Path | None, typer.Option(help="Folder for results and pictures.")] = None,
     quiet: Annotated[bool, typer.Option("--quiet", help="No progress line.")] = False,
 ) -> None:
     """Solve a problem and write its result, pictures and history into a folder."""
     posed = problem_named(problem)
     limits = (iterations, seconds, target_loss)
-    built_in = tuple(hard) if hard else None
-    choose_recipe(posed, recipe, method, *limits, built_in)  # mistakes show before a folder is made
+    changes = (tuple(hard) if hard else None, _windows(windows))
+    choose_recipe(posed, recipe, method, *limits, *changes)  # mistakes show before a folder is made
     folder = out or Path("runs") / posed.name
     is_new = not folder.exists()
     prepared_folder(folder)
     try:
-        solution = solve_problem(
-            posed, recipe, method, seed, *limits, progress=not quiet, hard=built_in
-        )
+        solution = solve_problem(posed, recipe, method, seed, *limits, not quiet, *changes)
     except BaseException:
         if is_new:
             with suppress(OSError):
@@ -156,6 +158,18 @@ def _write_reference(known: Reference, grid: dict[str, np.ndarray], out: Path) -
     )
 
 
+def _windows(text: str | None) -> int | tuple[float, ...] | None:
+    """`10` as a number of windows, `0,0.2,1` as their edges."""
+    try:
+        if text is None:
+            return None
+        return tuple(float(part) for part in text.split(",")) if "," in text else int(text)
+    except ValueError:
+        raise UserError(
+            f"--windows {text}: expected a whole number, or times such as 0,0.2,1"
+        ) from None
+
+
 def _point(
     text: str, axes: Sequence[str], interval: Callable[[str], tuple[float, float]]
 ) -> dict[str, float]:
@@ -202,6 +216,13 @@ def _print_summary(result: Any, folder: Path) -> None:
         f"{result['validation_loss']:.2e}; results and pictures in {folder}",
         soft_wrap=True,
     )
+    if result.get("windows"):
+        largest = max(window["jump"] for window in result["windows"])
+        console.print(
+            f"{len(result['windows'])} time windows; the largest jump between two is "
+            f"{largest:.1e} of u",
+            soft_wrap=True,
+        )
     error = result["relative_l2"]
     stated = "no reference known" if error is None else f"relative L2 error {error:.2e}"
     console.print(

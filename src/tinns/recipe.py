@@ -95,6 +95,7 @@ class Recipe:
     weights: Mapping[str, float] = dataclass_field(default_factory=dict)
     balance: Balance | None = None  # None: weights stay as they are
     hard: tuple[str, ...] = ()  # conditions built into the field: "initial", "boundary", ...
+    windows: int | tuple[float, ...] = 1  # time windows solved in turn: how many, or their edges
     stop: Stop = Stop(seconds=60.0, patience=500)
     precision: Precision = "float64"
     chunk: int | None = None  # rows whose Jacobian is held at once; None: as many as memory allows

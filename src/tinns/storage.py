@@ -12,7 +12,7 @@ from safetensors.numpy import save as to_bytes
 
 from tinns import fields
 from tinns.constraints import constrained
-from tinns.domain import Box
+from tinns.domain import TIME, Box
 from tinns.errors import UserError
 from tinns.fields import Constrained, Field
 from tinns.files import write_whole
@@ -35,6 +35,7 @@ _DESCRIPTIONS: dict[str, type] = {
         fields.OneNeuron,
         fields.SpaceTime,
         fields.TimeInduced,
+        fields.Windowed,
     )
 }
 
@@ -114,6 +115,10 @@ def _rebuild(
     }
     if problem is None and header["problem"] in PROBLEMS:
         problem = PROBLEMS[header["problem"]](**header["coefficients"])
+    if problem is not None and domain.end < problem.domain.end:
+        shortened = problem.domain.over(*domain.interval(TIME))
+        if shortened == domain:  # the run was interrupted after some of its windows
+            problem = problem.reposed(domain)
     if problem is not None and (problem.domain, problem.unknowns) != (domain, unknowns):
         raise UserError(
             f"the given problem {problem.name} has another domain or other unknowns than the one "

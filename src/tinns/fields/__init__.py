@@ -4,6 +4,7 @@ from tinns.fields.backbones import MLP, Backbone
 from tinns.fields.constrained import Constrained
 from tinns.fields.field import Field, Formula, SpaceTime, TimeInduced, sine_induced
 from tinns.fields.trajectory import Hypernetwork, Layerwise, Linear, OneNeuron, Trajectory
+from tinns.fields.windowed import Windowed
 
 __all__ = [
     "MLP",
@@ -18,5 +19,6 @@ __all__ = [
     "SpaceTime",
     "TimeInduced",
     "Trajectory",
+    "Windowed",
     "sine_induced",
 ]
