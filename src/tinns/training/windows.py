@@ -3,7 +3,6 @@
 import itertools
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from numbers import Integral
 
 import jax
 import jax.numpy as jnp
@@ -26,7 +25,7 @@ Measure = Callable[[Psi], float]
 
 def window_edges(windows: int | Sequence[float], domain: Box) -> tuple[float, ...]:
     """The times between which windows lie: so many of equal length, or as given."""
-    if isinstance(windows, Integral) and not isinstance(windows, bool) and windows >= 1:
+    if isinstance(windows, int | np.integer) and not isinstance(windows, bool) and windows >= 1:
         return tuple(np.linspace(domain.start, domain.end, int(windows) + 1).tolist())
     edges: tuple[float, ...] = ()
     if isinstance(windows, Sequence | np.ndarray) and not isinstance(windows, str):
