@@ -6,7 +6,6 @@ from tinns.conditions import (
     initial,
     initial_velocity,
     neumann,
-    observed,
     on_boundary,
     periodic,
 )
@@ -24,7 +23,7 @@ from tinns.fields import (
 )
 from tinns.least_squares import AcceleratedLM, Algorithm1, ColumnScaling, LevenbergMarquardt
 from tinns.optimizers import LBFGS, Adam
-from tinns.problem import Condition, Problem, Unknown
+from tinns.problem import Condition, Problem, Unknown, observed
 from tinns.recipe import Balance, Recipe, Redraw, Stop
 from tinns.reference import Reference, exact
 from tinns.sampling import Counts, QuasiRandom, Uniform

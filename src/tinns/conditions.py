@@ -1,18 +1,17 @@
-"""Makers of conditions: what must hold at the start, on faces, at both ends, at given points."""
+"""Makers of conditions: what must hold at the start, on faces, at both ends of an axis."""
 
 import inspect
 from collections.abc import Callable
 from typing import Any, Literal
 
 import jax.numpy as jnp
-import numpy as np
 from jax import Array
 
 from tinns.domain import Box
 from tinns.errors import UserError, unknown_name
 from tinns.fields.jets import Jet
 from tinns.problem import Condition, Evaluate, Prescribed, Problem
-from tinns.sampling import Boundary, Initial, LowerFace, Observations, Points, Region, normal
+from tinns.sampling import Boundary, Initial, LowerFace, Points, Region, normal
 
 Value = float | Callable[..., Any]
 
@@ -89,41 +88,6 @@ def periodic(axis: str, derivatives: int = 1, weight: float = 1.0) -> Condition:
         return rows
 
     return Condition("periodic", LowerFace(axis), residual, weight)
-
-
-def observed(weight: float = 1.0, **columns: Any) -> Condition:
-    """Given values at given points: `observed(x=xs, t=ts, u=values)`, one column each."""
-    arrays = {name: np.asarray(column, dtype=float) for name, column in columns.items()}
-    lengths = {name: array.shape for name, array in arrays.items()}
-    if not arrays or any(len(s) != 1 for s in lengths.values()) or len(set(lengths.values())) != 1:
-        raise UserError(f"observed: expected columns of one length, got shapes {lengths}")
-    if 0 in next(iter(lengths.values())):
-        raise UserError("observed: the columns are empty; give at least one observation")
-    for name, array in arrays.items():
-        if not np.isfinite(array).all():
-            row = int(np.flatnonzero(~np.isfinite(array))[0])
-            raise UserError(f"observed: column {name} holds {array[row]} in row {row}; remove it")
-
-    def residual(problem: Problem, evaluate: Evaluate, point: Points) -> list[Array]:
-        missing = [axis for axis in problem.domain.axes if axis not in arrays]
-        seen = [name for name in arrays if name in problem.unknowns]
-        strange = set(arrays) - set(problem.domain.axes) - set(seen)
-        if missing or strange or not seen:
-            raise UserError(
-                f"observed: got columns {', '.join(arrays)}; expected "
-                f"{', '.join(problem.domain.axes)} and one or more of {', '.join(problem.unknowns)}"
-            )
-        for axis in problem.domain.axes:
-            lower, upper = problem.domain.interval(axis)
-            strays = arrays[axis][(arrays[axis] < lower) | (arrays[axis] > upper)]
-            if strays.size and axis not in problem.domain.periodic:
-                raise UserError(
-                    f"observed: {axis} = {strays[0]:g} is outside the domain [{lower:g}, {upper:g}]"
-                )
-        jets = dict(zip(problem.unknowns, evaluate(point), strict=True))
-        return [jets[name].value - point[name] for name in seen]
-
-    return Condition("observed", Observations(arrays), residual, weight)
 
 
 def _vanishing(name: str, region: Region, function: Callable[..., Any], weight: float) -> Condition:

@@ -8,13 +8,14 @@ from dataclasses import dataclass, fields, replace
 from typing import Any, ClassVar, Literal, dataclass_transform
 
 import numpy as np
+from jax import Array
 
 from tinns.domain import Box
 from tinns.errors import UserError, unknown_name
 from tinns.fields.jets import Jet
 from tinns.recipe import Recipe
 from tinns.reference import Reference
-from tinns.sampling import Interior, Points, Region
+from tinns.sampling import Interior, Observations, Points, Region
 
 Evaluate = Callable[[Points], list[Jet]]
 
@@ -197,6 +198,41 @@ class Problem:
                     "initial(...), dirichlet(...), at_start(...), on_boundary(...), observed(...)"
                 )
         return [Condition("equation", Interior(), _equation_residual), *declared]
+
+
+def observed(weight: float = 1.0, **columns: Any) -> Condition:
+    """Given values at given points: `observed(x=xs, t=ts, u=values)`, one column each."""
+    arrays = {name: np.asarray(column, dtype=float) for name, column in columns.items()}
+    lengths = {name: array.shape for name, array in arrays.items()}
+    if not arrays or any(len(s) != 1 for s in lengths.values()) or len(set(lengths.values())) != 1:
+        raise UserError(f"observed: expected columns of one length, got shapes {lengths}")
+    if 0 in next(iter(lengths.values())):
+        raise UserError("observed: the columns are empty; give at least one observation")
+    for name, array in arrays.items():
+        if not np.isfinite(array).all():
+            row = int(np.flatnonzero(~np.isfinite(array))[0])
+            raise UserError(f"observed: column {name} holds {array[row]} in row {row}; remove it")
+
+    def residual(problem: Problem, evaluate: Evaluate, point: Points) -> list[Array]:
+        missing = [axis for axis in problem.domain.axes if axis not in arrays]
+        seen = [name for name in arrays if name in problem.unknowns]
+        strange = set(arrays) - set(problem.domain.axes) - set(seen)
+        if missing or strange or not seen:
+            raise UserError(
+                f"observed: got columns {', '.join(arrays)}; expected "
+                f"{', '.join(problem.domain.axes)} and one or more of {', '.join(problem.unknowns)}"
+            )
+        for axis in problem.domain.axes:
+            lower, upper = problem.domain.interval(axis)
+            strays = arrays[axis][(arrays[axis] < lower) | (arrays[axis] > upper)]
+            if strays.size and axis not in problem.domain.periodic:
+                raise UserError(
+                    f"observed: {axis} = {strays[0]:g} is outside the domain [{lower:g}, {upper:g}]"
+                )
+        jets = dict(zip(problem.unknowns, evaluate(point), strict=True))
+        return [jets[name].value - point[name] for name in seen]
+
+    return Condition("observed", Observations(arrays), residual, weight)
 
 
 def _equation_residual(problem: Problem, evaluate: Evaluate, point: Points) -> Any:
