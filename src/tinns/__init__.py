@@ -1,5 +1,14 @@
 """Time-dependent PDEs solved by time-induced neural networks, u(x, t) = u_θ(t)(x)."""
 
+from tinns.conditions import (
+    at_start,
+    dirichlet,
+    initial,
+    initial_velocity,
+    neumann,
+    on_boundary,
+    periodic,
+)
 from tinns.domain import Box
 from tinns.errors import UserError
 from tinns.fields import (
@@ -14,17 +23,7 @@ from tinns.fields import (
 )
 from tinns.least_squares import AcceleratedLM, Algorithm1, ColumnScaling, LevenbergMarquardt
 from tinns.optimizers import LBFGS, Adam
-from tinns.problem import (
-    Condition,
-    Problem,
-    Unknown,
-    dirichlet,
-    initial,
-    initial_velocity,
-    neumann,
-    observed,
-    periodic,
-)
+from tinns.problem import Condition, Problem, Unknown, observed
 from tinns.recipe import Balance, Recipe, Redraw, Stop
 from tinns.reference import Reference, exact
 from tinns.sampling import Counts, QuasiRandom, Uniform
@@ -62,6 +61,7 @@ __all__ = [
     "Unknown",
     "UserError",
     "__version__",
+    "at_start",
     "dirichlet",
     "exact",
     "initial",
@@ -69,6 +69,7 @@ __all__ = [
     "load",
     "neumann",
     "observed",
+    "on_boundary",
     "periodic",
     "sine_induced",
     "solve",

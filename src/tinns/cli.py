@@ -145,17 +145,20 @@ def reference(
         value = np.ravel(known(**point))
         console.print(f"u*({at}) = {', '.join(f'{v:.15g}' for v in value)}")
     if out is not None:
-        _write_reference(known, posed.test_grid(), out)
+        _write_reference(known, posed.unknowns, posed.test_grid(), out)
 
 
-def _write_reference(known: Reference, grid: dict[str, np.ndarray], out: Path) -> None:
+def _write_reference(
+    known: Reference, unknowns: tuple[str, ...], grid: dict[str, np.ndarray], out: Path
+) -> None:
     prepared_folder(out.parent)
     with console.status("evaluating the reference"):
         values = known.on_grid(**grid)
-    write_arrays(out, {"u": values, **grid})
-    console.print(
-        f"wrote {out}: u on {' x '.join(str(n) for n in values.shape)} points", soft_wrap=True
-    )
+    columns = np.moveaxis(values, -1, 0) if values.ndim > len(grid) else [values]
+    named = dict(zip(unknowns, columns, strict=False))
+    write_arrays(out, {**named, **grid})
+    size = " x ".join(str(points.size) for points in grid.values())
+    console.print(f"wrote {out}: {', '.join(named)} on {size} points", soft_wrap=True)
 
 
 def _windows(text: str | None) -> int | tuple[float, ...] | None:
@@ -223,6 +226,9 @@ def _print_summary(result: Any, folder: Path) -> None:
             f"{largest:.1e} of u",
             soft_wrap=True,
         )
+    if result["errors"]:
+        told = ", ".join(f"{name} {error:.2e}" for name, error in result["errors"].items())
+        console.print(f"relative L2 errors: {told}", soft_wrap=True)
     error = result["relative_l2"]
     stated = "no reference known" if error is None else f"relative L2 error {error:.2e}"
     console.print(

@@ -8,7 +8,9 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.colors import LogNorm
-from matplotlib.figure import Figure
+from matplotlib.figure import Figure, FigureBase
+from matplotlib.gridspec import SubplotSpec
+from matplotlib.ticker import NullFormatter
 
 from tinns.domain import TIME
 from tinns.errors import UserError
@@ -23,7 +25,7 @@ ERROR_FLOOR = 1e-16
 
 
 def plot_solution(solution: Solution, path: str | Path) -> Path:
-    """Reference, prediction and absolute error over (x, t), with slices at several times."""
+    """Reference, prediction and absolute error of every unknown, at several times."""
     if len(solution.domain.space) == 1:
         figure = _one_dimension(solution)
     else:
@@ -94,78 +96,131 @@ def _network(solution: Solution) -> Field:
 
 
 def _one_dimension(solution: Solution) -> Figure:
+    """For each unknown: images over (t, x), and below them slices at four times."""
     (space,) = solution.domain.space
-    name = solution.unknowns[0]
     grid = solution.grid(**{space: 301, TIME: 202})  # 201 intervals: a third of them is whole
-    x, t, u = grid[space].values, grid[TIME].values, grid[name].values
+    x, t = grid[space].values, grid[TIME].values
     known = _known(solution, {space: x, TIME: t})
-    figure = _figure(13, 7.5) if known is not None else _figure(9, 7)
-    rows = figure.add_gridspec(2, 1, height_ratios=(1.3, 1))
-    panels = [("prediction", u)] if known is None else [("reference", known), ("prediction", u)]
-    top = rows[0].subgridspec(1, len(panels) + (known is not None))
-    colours = _colours(panels[0][1])
-    for number, (label, values) in enumerate(panels):
-        axes = figure.add_subplot(top[number])
-        image = axes.pcolormesh(t, x, values, rasterized=True, **colours)
-        axes.set(title=label, xlabel="t", ylabel=space)
-        figure.colorbar(image, ax=axes)
-    if known is not None:
-        axes = figure.add_subplot(top[len(panels)])
-        _error_image(figure, axes, t, x, np.abs(u - known))
-        axes.set(xlabel="t", ylabel=space)
-    times = np.linspace(t[0], t[-1], 4)
-    bottom = rows[1].subgridspec(1, len(times))
-    for number, time in enumerate(times):
-        axes = figure.add_subplot(bottom[number])
-        column = int(np.argmin(np.abs(t - time)))
-        margin = 0.08 * (colours["vmax"] - colours["vmin"])
-        if known is not None:
-            axes.plot(x, known[:, column], color="0.7", lw=4, label="reference")
-        axes.plot(x, u[:, column], "k--" if known is not None else "k", lw=1.2, label="prediction")
-        axes.set(title=f"t = {t[column]:.3g}", xlabel=space)
-        axes.set_ylim(colours["vmin"] - margin, colours["vmax"] + margin)
-        if number == 0:
-            axes.set_ylabel(name)
-            if known is not None:
-                axes.legend(frameon=False, fontsize="small")
+    width, height = (13, 7.5) if known else (9, 7)
+    figure = _figure(width, height * len(solution.unknowns))
+    for part, name in _parts(figure, solution):
+        rows = part.add_gridspec(2, 1, height_ratios=(1.3, 1))
+        u, exact = grid[name].values, known.get(name)
+        colours = _colours(u if exact is None else exact)
+        _images(part, rows[0], (space, t, x), u, exact, colours)
+        _slices(part, rows[1], (space, t, x), u, exact, colours, name)
     figure.suptitle(_headline(solution))
     return figure
+
+
+def _images(
+    part: FigureBase,
+    place: SubplotSpec,
+    axes: tuple[str, np.ndarray, np.ndarray],
+    u: np.ndarray,
+    exact: np.ndarray | None,
+    colours: dict[str, Any],
+) -> None:
+    """Reference, prediction and error, or the prediction alone."""
+    space, t, x = axes
+    shown = [("prediction", u)] if exact is None else [("reference", exact), ("prediction", u)]
+    columns = place.subgridspec(1, len(shown) + (exact is not None))
+    for number, (label, values) in enumerate(shown):
+        panel = part.add_subplot(columns[number])
+        image = panel.pcolormesh(t, x, values, rasterized=True, **colours)
+        panel.set(title=label, xlabel="t", ylabel=space)
+        part.colorbar(image, ax=panel)
+    if exact is not None:
+        panel = part.add_subplot(columns[len(shown)])
+        _error_image(part, panel, t, x, np.abs(u - exact))
+        panel.set(xlabel="t", ylabel=space)
+
+
+def _slices(
+    part: FigureBase,
+    place: SubplotSpec,
+    axes: tuple[str, np.ndarray, np.ndarray],
+    u: np.ndarray,
+    exact: np.ndarray | None,
+    colours: dict[str, Any],
+    name: str,
+) -> None:
+    """u over x at four times."""
+    space, t, x = axes
+    times = np.linspace(t[0], t[-1], 4)
+    margin = 0.08 * (colours["vmax"] - colours["vmin"])
+    columns = place.subgridspec(1, len(times))
+    for number, time in enumerate(times):
+        panel = part.add_subplot(columns[number])
+        column = int(np.argmin(np.abs(t - time)))
+        if exact is not None:
+            panel.plot(x, exact[:, column], color="0.7", lw=4, label="reference")
+        style = "k--" if exact is not None else "k"
+        panel.plot(x, u[:, column], style, lw=1.2, label="prediction")
+        panel.set(title=f"t = {t[column]:.3g}", xlabel=space)
+        panel.set_ylim(colours["vmin"] - margin, colours["vmax"] + margin)
+        if number == 0:
+            panel.set_ylabel(name)
+            if exact is not None:
+                panel.legend(frameon=False, fontsize="small")
 
 
 def _several_dimensions(solution: Solution) -> Figure:
+    """For each unknown: rows of reference, prediction and error over (x, y), at four times."""
     first, second, *rest = solution.domain.space
-    name = solution.unknowns[0]
-    middle = {axis: [sum(solution.domain.interval(axis)) / 2] for axis in rest}
+    cut = {axis: _cut(*solution.domain.interval(axis)) for axis in rest}
     times = np.linspace(*solution.domain.interval(TIME), 4)
-    axes_points = {a: np.linspace(*solution.domain.interval(a), 101) for a in (first, second)}
-    grid = solution.grid(**axes_points, **middle, t=times)
-    u = grid[name].values.reshape(101, 101, len(times))
-    known = _known(solution, {**axes_points, **middle, TIME: times})
-    rows = [("prediction", u)]
-    if known is not None:
-        known = known.reshape(u.shape)
-        rows = [("reference", known), ("prediction", u), ("|error|", np.abs(u - known))]
-    figure = _figure(3.2 * len(times) + 1, 3.0 * len(rows))
-    panels = figure.subplots(len(rows), len(times), squeeze=False, sharex=True, sharey=True)
-    for row, (label, values) in enumerate(rows):
-        style = _error_colours(values) if label == "|error|" else _colours(rows[0][1])
-        shown = np.maximum(values, style["norm"].vmin) if label == "|error|" else values
-        for column, time in enumerate(times):
-            panel = panels[row, column]
-            image = panel.pcolormesh(
-                *axes_points.values(), shown[..., column].T, rasterized=True, **style
-            )
-            panel.set(title=f"{label}, t = {time:.3g}", aspect="equal")
-            panel.set_xlabel(first if row == len(rows) - 1 else "")
-            panel.set_ylabel(second if column == 0 else "")
-        figure.colorbar(image, ax=panels[row], shrink=0.9)
-    figure.suptitle(_headline(solution))
+    plane = {a: np.linspace(*solution.domain.interval(a), 101) for a in (first, second)}
+    points = {**plane, **{axis: np.array([value]) for axis, value in cut.items()}, TIME: times}
+    grid = solution.grid(**points)
+    known = _known(solution, points)
+    shape, unknowns = (101, 101, len(times)), solution.unknowns
+    height = (3.0 if len(unknowns) == 1 else 2.2) * (3 if known else 1) * len(unknowns)
+    figure = _figure((3.2 if len(unknowns) == 1 else 2.0) * len(times) + 1, height)
+    for part, name in _parts(figure, solution):
+        u, exact = grid[name].values.reshape(shape), known.get(name)
+        rows = [("prediction", u)]
+        if exact is not None:
+            exact = exact.reshape(shape)
+            rows = [("reference", exact), ("prediction", u), ("|error|", np.abs(u - exact))]
+        panels = part.subplots(len(rows), len(times), squeeze=False, sharex=True, sharey=True)
+        for row, (label, values) in enumerate(rows):
+            style = _error_colours(values) if label == "|error|" else _colours(rows[0][1])
+            shown = np.maximum(values, style["norm"].vmin) if label == "|error|" else values
+            for column, time in enumerate(times):
+                panel = panels[row, column]
+                image = panel.pcolormesh(
+                    *plane.values(), shown[..., column].T, rasterized=True, **style
+                )
+                panel.set(title=f"{label}, t = {time:.3g}", aspect="equal")
+                panel.set_xlabel(first if row == len(rows) - 1 else "")
+                panel.set_ylabel(second if column == 0 else "")
+            bar = part.colorbar(image, ax=panels[row], shrink=0.9)
+            bar.minorformatter = NullFormatter()
+    where = ", ".join(f"{axis} = {value:.3g}" for axis, value in cut.items())
+    figure.suptitle(_headline(solution) + (f"; at {where}" if where else ""))
     return figure
+
+
+def _parts(figure: Figure, solution: Solution) -> list[tuple[FigureBase, str]]:
+    """One part of the figure for each unknown, titled where there are several."""
+    unknowns = solution.unknowns
+    if len(unknowns) == 1:
+        return [(figure, unknowns[0])]
+    parts = figure.subfigures(len(unknowns), 1, squeeze=False)[:, 0]
+    for part, name in zip(parts, unknowns, strict=True):
+        part.suptitle(name, fontweight="bold")
+    return list(zip(parts, unknowns, strict=True))
+
+
+def _cut(lower: float, upper: float) -> float:
+    """Where an axis that is not drawn is cut: off the middle, where odd functions vanish."""
+    return lower + 0.375 * (upper - lower)
 
 
 def _colours(values: np.ndarray) -> dict[str, Any]:
     """A diverging scale round zero for values of both signs, else one from end to end."""
-    lowest, highest = float(values.min()), float(values.max())
+    lowest, highest = float(np.nanmin(values)), float(np.nanmax(values))
     if lowest < -1e-3 * abs(highest) and highest > 1e-3 * abs(lowest):
         limit = max(-lowest, highest)
         return {"cmap": SIGNED_COLOURS, "vmin": -limit, "vmax": limit}
@@ -175,29 +230,31 @@ def _colours(values: np.ndarray) -> dict[str, Any]:
 
 
 def _error_image(
-    figure: Figure, axes: Axes, x: np.ndarray, y: np.ndarray, error: np.ndarray
+    figure: FigureBase, axes: Axes, x: np.ndarray, y: np.ndarray, error: np.ndarray
 ) -> None:
     style = _error_colours(error)
     shown = np.maximum(error, style["norm"].vmin)
     image = axes.pcolormesh(x, y, shown, rasterized=True, **style)
-    axes.set(title=f"|error|, at most {error.max():.1e}")
-    figure.colorbar(image, ax=axes)
+    axes.set(title=f"|error|, at most {np.nanmax(error):.1e}")
+    figure.colorbar(image, ax=axes).minorformatter = NullFormatter()
 
 
 def _error_colours(error: np.ndarray) -> dict[str, Any]:
     """A logarithmic scale that leaves out the smallest errors, over at least one decade."""
-    top = max(float(error.max()), 10 * ERROR_FLOOR)
-    bottom = max(float(np.quantile(error, 0.05)), top * 1e-6, ERROR_FLOOR)
+    top = max(float(np.nanmax(error)), 10 * ERROR_FLOOR)
+    bottom = max(float(np.nanquantile(error, 0.05)), top * 1e-6, ERROR_FLOOR)
     return {"cmap": ERROR_COLOURS, "norm": LogNorm(min(bottom, top / 10), top)}
 
 
-def _known(solution: Solution, axes: dict[str, np.ndarray | list[float]]) -> np.ndarray | None:
-    """The reference for the first unknown on a grid, or None."""
+def _known(solution: Solution, axes: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
+    """The reference on a grid by unknown; NaN, which is not drawn, where it is not finite."""
     reference = solution.problem.known_solution() if solution.problem is not None else None
     if reference is None:
-        return None
-    values = reference.on_grid(**{axis: np.asarray(points) for axis, points in axes.items()})
-    return values[..., 0] if values.ndim > len(axes) else values
+        return {}
+    values = reference.on_grid(**axes)
+    values = np.where(np.isfinite(values), values, np.nan)
+    columns = np.moveaxis(values, -1, 0) if values.ndim > len(axes) else [values]
+    return dict(zip(solution.unknowns, columns, strict=False))
 
 
 def _title(solution: Solution) -> str:

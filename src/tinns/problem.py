@@ -7,7 +7,6 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, fields, replace
 from typing import Any, ClassVar, Literal, dataclass_transform
 
-import jax.numpy as jnp
 import numpy as np
 from jax import Array
 
@@ -16,19 +15,9 @@ from tinns.errors import UserError, unknown_name
 from tinns.fields.jets import Jet
 from tinns.recipe import Recipe
 from tinns.reference import Reference
-from tinns.sampling import (
-    Boundary,
-    Initial,
-    Interior,
-    LowerFace,
-    Observations,
-    Points,
-    Region,
-    normal,
-)
+from tinns.sampling import Interior, Observations, Points, Region
 
 Evaluate = Callable[[Points], list[Jet]]
-Value = float | Callable[..., Any]
 
 
 @dataclass(frozen=True)
@@ -98,6 +87,13 @@ class Problem:
         """What is known of the solution, to state errors against; None if nothing is."""
         return None
 
+    def quantities(self, *jets_and_coordinates: Any) -> dict[str, Any]:
+        """What else is worth knowing of a solution, by name: `{"slope": u.x, "flow": (v, w)}`.
+
+        Define it with the arguments of `equation`; errors are then stated for each quantity too.
+        """
+        return {}
+
     def known_solution(self) -> Reference | None:
         """The reference, unless it hangs on a coefficient that is itself sought."""
         reference = None
@@ -135,6 +131,21 @@ class Problem:
                 f"and then all axes of the domain, as in (u, {', '.join(self.domain.axes)})"
             )
         return found
+
+    def check_arguments(self, function: Callable[..., Any], told: str) -> None:
+        """Refuse a function of jets that does not take what `equation` takes."""
+        expected = (*self.unknowns, *self.domain.axes)
+        parameters = inspect.signature(function).parameters
+        required = [
+            name
+            for number, (name, parameter) in enumerate(parameters.items())
+            if number < len(expected) or parameter.default is inspect.Parameter.empty
+        ]
+        if tuple(required) != expected:
+            raise UserError(
+                f"{told} takes ({', '.join(parameters)}); expected the unknowns and then all axes "
+                f"of the domain, ({', '.join(expected)})"
+            )
 
     @property
     def coefficients(self) -> dict[str, Any]:
@@ -184,60 +195,9 @@ class Problem:
             if not isinstance(condition, Condition):
                 raise UserError(
                     f"{type(self).__name__}.conditions returned {condition!r}; expected "
-                    "initial(...), dirichlet(...), neumann(...), periodic(...), observed(...)"
+                    "initial(...), dirichlet(...), at_start(...), on_boundary(...), observed(...)"
                 )
         return [Condition("equation", Interior(), _equation_residual), *declared]
-
-
-def initial(value: Value, of: str | None = None, weight: float = 1.0) -> Condition:
-    """u = value at the initial time. `value` is a number or a function of coordinates by name."""
-    return _prescribed("initial", Initial(), value, of, weight, lambda u, _: u.value, "value")
-
-
-def initial_velocity(value: Value, of: str | None = None, weight: float = 1.0) -> Condition:
-    """u_t = value at the initial time."""
-    return _prescribed(
-        "initial_velocity", Initial(), value, of, weight, lambda u, _: u.t, "velocity"
-    )
-
-
-def dirichlet(
-    value: Value, on: str | tuple[str, ...] = (), of: str | None = None, weight: float = 1.0
-) -> Condition:
-    """u = value on the boundary, or on the faces named in `on`, such as "x-" or ("x-", "y+")."""
-    return _prescribed(
-        "boundary", Boundary(_names(on)), value, of, weight, lambda u, _: u.value, "value"
-    )
-
-
-def neumann(
-    value: Value, on: str | tuple[str, ...] = (), of: str | None = None, weight: float = 1.0
-) -> Condition:
-    """∂u/∂n = value on the boundary, or on the faces named in `on`; n points outwards."""
-
-    def outward(u: Jet, point: Points) -> Array:
-        axes = [name.removeprefix("normal_") for name in point if name.startswith("normal_")]
-        return sum((point[normal(axis)] * getattr(u, axis) for axis in axes), start=jnp.zeros(()))
-
-    return _prescribed("neumann", Boundary(_names(on)), value, of, weight, outward)
-
-
-def periodic(axis: str, derivatives: int = 1, weight: float = 1.0) -> Condition:
-    """u and its first `derivatives` along `axis` agree at both ends, in the least-squares sense.
-
-    `Box(..., periodic=axis)` builds the same into the network exactly, and is to be preferred.
-    """
-
-    def residual(problem: Problem, evaluate: Evaluate, point: Points) -> list[Array]:
-        lower = evaluate(point)
-        upper = evaluate(point | {axis: jnp.asarray(problem.domain.interval(axis)[1])})
-        rows = []
-        for u, v in zip(lower, upper, strict=True):
-            rows.append(u.value - v.value)
-            rows += [getattr(u, axis * n) - getattr(v, axis * n) for n in range(1, derivatives + 1)]
-        return rows
-
-    return Condition("periodic", LowerFace(axis), residual, weight)
 
 
 def observed(weight: float = 1.0, **columns: Any) -> Condition:
@@ -277,60 +237,3 @@ def observed(weight: float = 1.0, **columns: Any) -> Condition:
 
 def _equation_residual(problem: Problem, evaluate: Evaluate, point: Points) -> Any:
     return problem.equation(*evaluate(point), *(point[axis] for axis in problem.domain.axes))
-
-
-def _prescribed(
-    name: str,
-    region: Region,
-    value: Value,
-    of: str | None,
-    weight: float,
-    observe: Callable[[Jet, Points], Array],
-    kind: Literal["value", "velocity"] | None = None,
-) -> Condition:
-    """observe(u) = value for one unknown or for all of them."""
-
-    def targets(problem: Problem, point: Points) -> dict[int, Any]:
-        if of is not None and of not in problem.unknowns:
-            raise unknown_name("function", of, problem.unknowns)
-        chosen = [n for n, unknown in enumerate(problem.unknowns) if of in (None, unknown)]
-        values = _values(name, value, problem.domain, point, len(chosen))
-        return dict(zip(chosen, values, strict=True))
-
-    def residual(problem: Problem, evaluate: Evaluate, point: Points) -> list[Array]:
-        jets = evaluate(point)
-        return [observe(jets[n], point) - v for n, v in targets(problem, point).items()]
-
-    return Condition(name, region, residual, weight, Prescribed(kind, targets) if kind else None)
-
-
-def _values(name: str, value: Value, domain: Box, point: Points, count: int) -> list[Any]:
-    """The prescribed values at a point, one per unknown that the condition speaks of."""
-    if callable(value):
-        wanted = _coordinates_of(value, domain)
-        for axis in wanted:
-            if axis not in domain.axes:
-                raise UserError(
-                    f"{name}: the given function takes '{axis}', which is not an axis of the "
-                    f"domain ({', '.join(domain.axes)})"
-                )
-        value = value(*(point[axis] for axis in wanted))
-    several = isinstance(value, tuple | list)
-    values = list(value) if several else [value] * count
-    if len(values) != count:
-        raise UserError(f"{name}: got {len(values)} values for {count} unknown functions")
-    return values
-
-
-def _coordinates_of(value: Callable[..., Any], domain: Box) -> list[str]:
-    """The leading arguments of a function, up to those that have defaults of their own."""
-    wanted = []
-    for name, parameter in inspect.signature(value).parameters.items():
-        if name not in domain.axes and parameter.default is not inspect.Parameter.empty:
-            break
-        wanted.append(name)
-    return wanted
-
-
-def _names(on: str | tuple[str, ...]) -> tuple[str, ...]:
-    return (on,) if isinstance(on, str) else tuple(on)

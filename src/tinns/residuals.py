@@ -1,6 +1,7 @@
 """Conditions, points and a field become the weighted rows of one least-squares problem."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
@@ -160,7 +161,7 @@ def _block(problem: Problem, field: Field, region: Region, group: list[Condition
     def rows(psi: Psi, point: Points) -> Array:
         posed = problem.with_coefficients(psi["coefficients"])
         evaluate = evaluate_at(problem, field, psi, indices)
-        values = [v for c in group for v in _as_list(c.name, c.residual(posed, evaluate, point))]
+        values = [v for c in group for v in as_numbers(c.name, c.residual(posed, evaluate, point))]
         weighted = jnp.stack([jnp.asarray(v) for v in values]) * jnp.asarray(weights, float)
         weighted = weighted - point[CARRIED] if CARRIED in point else weighted
         return weighted * point[ROW_SHARE] if ROW_SHARE in point else weighted
@@ -192,20 +193,27 @@ def _trace(
 def _shapes(
     problem: Problem, condition: Condition, posed: Problem, recorder: Recorder, point: Points
 ) -> list[Any]:
-    """The shapes of a condition's residuals, with any fault in its code told in one line."""
-    try:
+    """The shapes of a condition's residuals."""
+    with faults_told(problem, condition.name):
         return jax.eval_shape(
-            lambda p: _as_list(
+            lambda p: as_numbers(
                 condition.name, condition.residual(posed, lambda _: recorder.jets(), p)
             ),
             point,
         )
+
+
+@contextmanager
+def faults_told(problem: Problem, name: str) -> Iterator[None]:
+    """Any fault in the code of a user's function is told in one line."""
+    try:
+        yield
     except UserError:
         raise
     except (TypeError, ValueError, AttributeError, KeyError) as error:
         told = str(error).strip().splitlines()[0] if str(error).strip() else type(error).__name__
         raise UserError(
-            f"{problem.name}: '{condition.name}' cannot be evaluated ({told}); it must return "
+            f"{problem.name}: '{name}' cannot be evaluated ({told}); it must return "
             "numbers, use jnp (not np or if) on coordinates and unknowns, and coefficients must be "
             "annotated (k: float = 0.1)"
         ) from error
@@ -215,7 +223,8 @@ def _first_corner(key: Array, count: int, dimension: int) -> Array:
     return jnp.zeros((count, dimension))
 
 
-def _as_list(name: str, residual: Any) -> list[Any]:
+def as_numbers(name: str, residual: Any) -> list[Any]:
+    """What a user's function returned at one point, as a list."""
     values = residual if isinstance(residual, tuple | list) else [residual]
     if any(v is None for v in values):
         raise UserError(f"'{name}' returned None at a point; did its equation forget to return?")

@@ -168,7 +168,12 @@ def normal(axis: str) -> str:
 
 
 def _in_box(domain: Box, unit: Array) -> Points:
-    """Unit-cube numbers to coordinates of the first axes of the box."""
+    """Unit-cube numbers to coordinates of the first axes of the box.
+
+    A zero is moved up by a rounding error: on an axis that starts at 0 no point lies at its end,
+    where ln x or 1/x would not be finite.
+    """
+    unit = jnp.maximum(unit, jnp.finfo(unit.dtype).eps / 2)
     points = {}
     for number in range(unit.shape[1]):
         lower, upper = domain.interval(domain.axes[number])

@@ -1,7 +1,7 @@
 """A solution: u(x, t) as a function, with its derivatives, its error and its history."""
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
 from dataclasses import field as dataclass_field
 from functools import partial
 from pathlib import Path
@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import jax
 import jax.numpy as jnp
 import numpy as np
+from jax import Array
 
 from tinns.domain import TIME, Box
 from tinns.errors import UserError, unknown_name
@@ -17,12 +18,14 @@ from tinns.fields import Field, Windowed
 from tinns.fields.jets import multi_index
 from tinns.fields.series import MultiIndex
 from tinns.problem import Problem
+from tinns.quantities import evaluate_quantities, quantity_shapes, reference_field
 from tinns.reference import Reference
 from tinns.training import History
 
 if TYPE_CHECKING:
     import xarray
 
+Points = Mapping[str, Any]
 EVALUATION_CHUNK = 65536  # points evaluated at once
 
 
@@ -73,6 +76,15 @@ class Solution:
         values = self._evaluate(index, coordinates, extrapolate)
         return values[..., self.unknowns.index(unknown)]
 
+    def quantity(self, name: str, extrapolate: bool = False, **coordinates: Any) -> np.ndarray:
+        """One of the problem's `quantities`; one made of m numbers adds a last axis of length m."""
+        shapes = quantity_shapes(self.problem) if self.problem is not None else {}
+        if name not in shapes:
+            raise unknown_name("quantity", name, shapes)
+        shape, columns = _flattened(self.domain, coordinates, extrapolate)
+        values = self._quantities(self.field, self.psi, columns)[name]
+        return values.reshape(shape + shapes[name])
+
     def grid(self, **axes: Any) -> "xarray.Dataset":
         """u on a tensor grid: a number of points per axis (101 if not given), or the points."""
         import xarray
@@ -101,6 +113,33 @@ class Solution:
         """‖u - u*‖ / ‖u*‖ over the problem's test grid, or over the grid of the given axes."""
         difference, known = self._compared(axes)
         return float(np.linalg.norm(difference) / np.linalg.norm(known))
+
+    def errors(self, **axes: Any) -> dict[str, float]:
+        """‖q - q*‖ / ‖q*‖ for each of the problem's `quantities`, on the grid of `relative_l2`.
+
+        A quantity that hangs on a coefficient which is itself sought has no q*, and is left out.
+        """
+        problem = self.problem
+        if problem is None or not quantity_shapes(problem):
+            return {}
+        reference = self.known()
+        exact = reference_field(problem, reference)
+        if exact is None:
+            raise UserError(
+                f"the reference of {problem.name} does not tell all of "
+                f"{', '.join(self.unknowns)}: no error of its quantities can be stated"
+            )
+        mesh = np.meshgrid(*self._test_axes(axes).values(), indexing="ij", sparse=True)
+        _, columns = _flattened(self.domain, dict(zip(self.domain.axes, mesh, strict=True)), False)
+        told = {"field": (), "coefficients": {name: np.nan for name in problem.sought}}
+        found = self._quantities(self.field, self.psi, columns)
+        double = replace(self, precision="float64")  # as references are, whatever the run was
+        known = double._quantities(exact, told, columns, reference.chunk)
+        return {
+            name: float(np.linalg.norm(found[name] - values) / np.linalg.norm(values))
+            for name, values in known.items()
+            if not problem.sought or np.isfinite(values).all()
+        }
 
     def relative_l2_over_time(self, **axes: Any) -> "xarray.DataArray":
         """‖u(·, t) - u*(·, t)‖ / ‖u*(·, t)‖ for each time of the grid."""
@@ -178,28 +217,56 @@ class Solution:
         self, index: MultiIndex, coordinates: Mapping[str, Any], extrapolate: bool
     ) -> np.ndarray:
         """∂^index of all unknowns, shape (broadcast shape, number of unknowns)."""
-        checked = _checked(self.domain, coordinates, extrapolate)
-        try:
-            arrays = np.broadcast_arrays(*(checked[axis] for axis in self.domain.axes))
-        except ValueError:
-            shapes = ", ".join(f"{axis} {checked[axis].shape}" for axis in self.domain.axes)
-            raise UserError(f"coordinates do not broadcast together: {shapes}") from None
-        shape, columns = arrays[0].shape, [a.reshape(-1) for a in arrays]
-        outputs, pieces = len(self.unknowns), []
+        shape, columns = _flattened(self.domain, coordinates, extrapolate)
+        outputs = len(self.unknowns)
+
+        def values(points: Points) -> dict[str, Array]:
+            psi = self.psi["field"]
+            return {"u": _derivative(self.field, self.domain, outputs, index, psi, points)}
+
+        return self._in_pieces(values, columns)["u"].reshape(*shape, outputs)
+
+    def _quantities(
+        self, field: Field, psi: dict[str, Any], columns: Points, chunk: int = EVALUATION_CHUNK
+    ) -> dict[str, np.ndarray]:
+        problem = self.problem
+        assert problem is not None
+        return self._in_pieces(
+            lambda points: evaluate_quantities(problem, field, psi, points), columns, chunk
+        )
+
+    def _in_pieces(
+        self,
+        function: Callable[[Points], dict[str, Array]],
+        columns: Points,
+        chunk: int = EVALUATION_CHUNK,
+    ) -> dict[str, np.ndarray]:
+        """A function of many points, called with so many of them at once."""
+        count, pieces = columns[TIME].size, []
         with jax.enable_x64(self.precision == "float64"):
-            for first in range(0, max(columns[0].size, 1), EVALUATION_CHUNK):
-                piece = [jnp.asarray(c[first : first + EVALUATION_CHUNK]) for c in columns]
-                point = dict(zip(self.domain.axes, piece, strict=True))
-                values = _derivative(
-                    self.field, self.domain, outputs, index, self.psi["field"], point
-                )
-                pieces.append(np.asarray(values, dtype=float))
-        return np.concatenate(pieces).reshape(*shape, outputs)
+            for first in range(0, max(count, 1), chunk):
+                points = {n: jnp.asarray(c[first : first + chunk]) for n, c in columns.items()}
+                pieces.append(jax.tree.map(partial(np.asarray, dtype=float), function(points)))
+        return {name: np.concatenate([piece[name] for piece in pieces]) for name in pieces[0]}
 
 
 @partial(jax.jit, static_argnums=(0, 1, 2, 3))
 def _derivative(field: Field, domain: Box, outputs: int, index: MultiIndex, psi: Any, points: Any):
     return jax.vmap(lambda p: field.derivatives(psi, domain, outputs, p, [index])[index])(points)
+
+
+def _flattened(
+    domain: Box, coordinates: Mapping[str, Any], extrapolate: bool
+) -> tuple[tuple[int, ...], Points]:
+    """The shape to which coordinates broadcast, and one long column for each."""
+    checked = _checked(domain, coordinates, extrapolate)
+    try:
+        arrays = np.broadcast_arrays(*(checked[axis] for axis in domain.axes))
+    except ValueError:
+        shapes = ", ".join(f"{axis} {checked[axis].shape}" for axis in domain.axes)
+        raise UserError(f"coordinates do not broadcast together: {shapes}") from None
+    columns = {axis: array.reshape(-1) for axis, array in zip(domain.axes, arrays, strict=True)}
+    return arrays[0].shape, columns
 
 
 def _checked(

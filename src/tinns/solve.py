@@ -20,6 +20,7 @@ from tinns.least_squares.host_blas import single_threaded_blas
 from tinns.methods import apply_method
 from tinns.problem import Problem
 from tinns.problems import problem_named
+from tinns.quantities import quantity_shapes, reference_field
 from tinns.recipe import Recipe, settings_of
 from tinns.residuals import Psi, System, assemble
 from tinns.solution import Solution
@@ -91,6 +92,7 @@ def _trained(
     domain = problem.domain.over(0, 1) if in_windows else problem.domain
     posed = problem.reposed(domain) if in_windows else problem
     system = assemble(posed, recipe.field, recipe.weights, recipe.hard)
+    quantity_shapes(posed)  # a fault in their code is told before the training
     watcher.says("preparing the reference")
     measures = monitors(problem, system, edges)
     if not in_windows:
@@ -200,7 +202,8 @@ def _result(
     """What is worth recording of a run, as plain data."""
     problem = solution.problem
     assert problem is not None
-    has_reference = problem.known_solution() is not None
+    reference = problem.known_solution()
+    scores_quantities = reference is not None and reference_field(problem, reference) is not None
     counts = {
         n: int(trained.history[n][-1])
         for n in ("redraws", "failures", "accepted", "rejected", "accelerated")
@@ -215,7 +218,8 @@ def _result(
         "iterations": trained.iterations,
         "seconds": trained.seconds,
         "compile_seconds": trained.compile_seconds,
-        "relative_l2": solution.relative_l2() if has_reference else None,
+        "relative_l2": solution.relative_l2() if reference is not None else None,
+        "errors": solution.errors() if scores_quantities else {},
         "loss": trained.loss,
         "validation_loss": trained.validation_loss,
         "stop_reason": trained.stop_reason,

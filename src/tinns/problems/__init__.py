@@ -4,8 +4,13 @@ from tinns.errors import unknown_name
 from tinns.problem import Problem
 from tinns.problems.allen_cahn import AllenCahn
 from tinns.problems.burgers import Burgers
+from tinns.problems.flow_mixing import FlowMixing
 from tinns.problems.klein_gordon import KleinGordon
+from tinns.problems.klein_gordon_3d import KleinGordon3D
 from tinns.problems.korteweg_de_vries import KortewegDeVries
+from tinns.problems.kuramoto_sivashinsky import KuramotoSivashinsky
+from tinns.problems.navier_stokes_3d import NavierStokes3D
+from tinns.problems.transport import Transport
 from tinns.problems.wave import Wave
 
 PROBLEMS: dict[str, type[Problem]] = {
@@ -14,6 +19,11 @@ PROBLEMS: dict[str, type[Problem]] = {
     "klein-gordon": KleinGordon,
     "kdv": KortewegDeVries,
     "wave": Wave,
+    "kuramoto-sivashinsky": KuramotoSivashinsky,
+    "flow-mixing": FlowMixing,
+    "klein-gordon-3d": KleinGordon3D,
+    "navier-stokes-3d": NavierStokes3D,
+    "transport": Transport,
 }
 
 
@@ -28,8 +38,13 @@ __all__ = [
     "PROBLEMS",
     "AllenCahn",
     "Burgers",
+    "FlowMixing",
     "KleinGordon",
+    "KleinGordon3D",
     "KortewegDeVries",
+    "KuramotoSivashinsky",
+    "NavierStokes3D",
+    "Transport",
     "Wave",
     "problem_named",
 ]

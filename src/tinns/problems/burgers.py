@@ -6,9 +6,10 @@ import jax.numpy as jnp
 import numpy as np
 
 from tinns import reference
+from tinns.conditions import dirichlet, initial
 from tinns.domain import Box
 from tinns.fields import MLP, TimeInduced
-from tinns.problem import Problem, dirichlet, initial
+from tinns.problem import Problem
 from tinns.recipe import ACCURATE, PAPER, Recipe
 from tinns.sampling import Counts
 

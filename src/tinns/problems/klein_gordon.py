@@ -3,9 +3,10 @@
 import jax.numpy as jnp
 import numpy as np
 
+from tinns.conditions import dirichlet, initial, initial_velocity
 from tinns.domain import Box
 from tinns.fields import MLP, Layerwise, TimeInduced
-from tinns.problem import Problem, dirichlet, initial, initial_velocity
+from tinns.problem import Problem
 from tinns.recipe import ACCURATE, PAPER, Recipe, Stop
 from tinns.reference import exact
 from tinns.sampling import Counts

@@ -6,9 +6,10 @@ import jax.numpy as jnp
 import numpy as np
 
 from tinns import reference
+from tinns.conditions import initial
 from tinns.domain import Box
 from tinns.fields import sine_induced
-from tinns.problem import Problem, initial
+from tinns.problem import Problem
 from tinns.recipe import ACCURATE, PAPER, Recipe, Stop
 from tinns.sampling import Counts
 

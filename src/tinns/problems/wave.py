@@ -5,10 +5,11 @@ from math import pi, sqrt
 import jax.numpy as jnp
 import numpy as np
 
+from tinns.conditions import dirichlet, initial, initial_velocity
 from tinns.domain import Box
 from tinns.fields import sine_induced
 from tinns.least_squares import Algorithm1, LevenbergMarquardt
-from tinns.problem import Problem, dirichlet, initial, initial_velocity
+from tinns.problem import Problem
 from tinns.recipe import ACCURATE, PAPER, Recipe
 from tinns.reference import exact
 from tinns.sampling import Counts
