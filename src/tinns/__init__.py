@@ -14,6 +14,7 @@ from tinns.fields import (
 )
 from tinns.least_squares import AcceleratedLM, Algorithm1, ColumnScaling, LevenbergMarquardt
 from tinns.optimizers import LBFGS, Adam
+from tinns.observations import read_observations, simulate_observations, write_observations
 from tinns.problem import (
     Condition,
     Problem,
@@ -31,6 +32,7 @@ from tinns.sampling import Counts, QuasiRandom, Uniform
 from tinns.solution import Solution
 from tinns.solve import solve
 from tinns.storage import load
+from tinns.uncertainty import Estimate
 from tinns.version import __version__
 
 __all__ = [
@@ -44,6 +46,7 @@ __all__ = [
     "ColumnScaling",
     "Condition",
     "Counts",
+    "Estimate",
     "Hypernetwork",
     "Layerwise",
     "LevenbergMarquardt",
@@ -70,6 +73,9 @@ __all__ = [
     "neumann",
     "observed",
     "periodic",
+    "read_observations",
+    "simulate_observations",
     "sine_induced",
     "solve",
+    "write_observations",
 ]

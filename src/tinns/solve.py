@@ -18,10 +18,12 @@ from tinns.problem import Problem
 from tinns.problems import problem_named
 from tinns.recipe import Recipe, settings_of
 from tinns.residuals import Psi, System, assemble
+from tinns.sampling import Observations
 from tinns.solution import Solution
 from tinns.training import Trained, train
 from tinns.training.compilation import kept_on_disk
 from tinns.training.progress import watching
+from tinns.uncertainty import estimates
 from tinns.version import __version__
 
 DEFAULT_RECIPE = "fast"
@@ -70,6 +72,8 @@ def solve(
             trained.history,
         )
         result = _result(solution, trained, name, method, seed, chosen)
+        if posed.sought:
+            result |= _found(system, trained)
     return dataclasses.replace(solution, result=result)
 
 
@@ -90,6 +94,7 @@ def choose_recipe(
     else:
         name = recipe or DEFAULT_RECIPE
         chosen = problem.recipe(name)
+    _require_data(problem)
     chosen = apply_method(method, chosen if hard is None else chosen.but(hard=hard))
     if chosen.hard:
         conditions_to_build_in(problem, chosen.hard)  # names that cannot be are told at once
@@ -172,6 +177,28 @@ def _result(
             "tinns": __version__,
         },
         "finished": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()),
+    }
+
+
+def _require_data(problem: Problem) -> None:
+    """Coefficients can only be found from observations."""
+    if not problem.sought:
+        return
+    if not any(isinstance(c.region, Observations) for c in problem.all_conditions()):
+        raise UserError(
+            f"{problem.name}: {', '.join(problem.sought)} cannot be found without observations; "
+            "add observed(x=..., t=..., u=...) to its conditions, use problem.observing(columns), "
+            "or on the command line --data obs.csv"
+        )
+
+
+def _found(system: System, trained: Trained) -> dict[str, Any]:
+    """What is recorded of coefficients that were sought."""
+    found = estimates(system, trained.psi, trained.blocks, trained.points)
+    errors = {name: e.error for name, e in found.items() if e.error is not None}
+    return {
+        "estimates": {name: estimate.as_data() for name, estimate in found.items()},
+        "coefficient_errors": errors or None,
     }
 
 

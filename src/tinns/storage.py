@@ -60,6 +60,7 @@ def save(solution: Solution, path: str | Path) -> Path:
         "sought": list(solution.psi["coefficients"]),
         "problem": problem.name if problem is not None else None,
         "coefficients": _plain_coefficients(problem),
+        "knows_truth": problem is not None and problem.known_solution() is not None,
         "result": dict(solution.result),
     }
     payload = to_bytes(tensors, metadata={"format": FORMAT, "tinns": json.dumps(header)})
@@ -114,6 +115,7 @@ def _rebuild(
     }
     if problem is None and header["problem"] in PROBLEMS:
         problem = PROBLEMS[header["problem"]](**header["coefficients"])
+        problem = problem if header.get("knows_truth", True) else problem.without_truth()
     if problem is not None and (problem.domain, problem.unknowns) != (domain, unknowns):
         raise UserError(
             f"the given problem {problem.name} has another domain or other unknowns than the one "

@@ -4,6 +4,7 @@ from tinns.errors import unknown_name
 from tinns.problem import Problem
 from tinns.problems.allen_cahn import AllenCahn
 from tinns.problems.burgers import Burgers
+from tinns.problems.inverse_burgers import InverseBurgers
 from tinns.problems.klein_gordon import KleinGordon
 from tinns.problems.korteweg_de_vries import KortewegDeVries
 from tinns.problems.wave import Wave
@@ -14,6 +15,7 @@ PROBLEMS: dict[str, type[Problem]] = {
     "klein-gordon": KleinGordon,
     "kdv": KortewegDeVries,
     "wave": Wave,
+    "inverse-burgers": InverseBurgers,
 }
 
 
@@ -28,6 +30,7 @@ __all__ = [
     "PROBLEMS",
     "AllenCahn",
     "Burgers",
+    "InverseBurgers",
     "KleinGordon",
     "KortewegDeVries",
     "Wave",

@@ -14,9 +14,11 @@ import numpy as np
 from tinns.errors import UserError
 from tinns.least_squares import rows
 from tinns.least_squares.layout import Layout, count_of
+from tinns.least_squares.rows import Block
 from tinns.recipe import Recipe, Redraw
 from tinns.residuals import Psi, System
 from tinns.sampling import Points
+from tinns.training.balancing import reweighted
 from tinns.training.history import History
 from tinns.training.machine import Machine
 from tinns.training.program import CAPACITY
@@ -40,6 +42,8 @@ class Trained:
     stop_reason: str
     kept_iteration: int  # the iteration whose ψ this is
     history: History
+    blocks: tuple[Block, ...]  # the rows that were minimised in the end, with their weights
+    points: tuple[Points, ...]  # and the data they were taken at
 
 
 def train(
@@ -112,6 +116,8 @@ def train(
         reason,
         kept if kept is not None else len(history),
         history,
+        tuple(reweighted(system.blocks, carry.factors)) if recipe.balance else system.blocks,
+        machine.points,
     )
 
 
