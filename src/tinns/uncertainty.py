@@ -85,7 +85,7 @@ def estimates(
     penalties = [f for kinds, o in zip(factors, is_data, strict=True) if not o for f in kinds]
     order = sorted(values)  # as in a tree of parameters
     errors, freedom = standard_errors(penalties, observed, len(order))
-    reach = student.ppf((1 + LEVEL) / 2, freedom) if freedom > 0 else np.nan
+    reach = float(student.ppf((1 + LEVEL) / 2, freedom)) if freedom > 0 else np.nan
     found = {}
     for name, value in values.items():
         error = float(errors[order.index(name)])
@@ -148,8 +148,8 @@ def _factors(block: Block, psi: Psi, data: Points) -> list[RowFactor]:
     """One factor for each kind of row of a block, scaled by 1/sqrt(count) like the loss."""
     count, kinds = count_of(data), len(block.row_names)
     folded: list[np.ndarray | None] = [None] * kinds
-    for piece in _pieces(data, max(1, CHUNK_ROWS // kinds)):
-        rows, jacobian = (np.asarray(a) for a in _linearised(block, psi, piece))
+    for piece, length in _pieces(data, max(1, CHUNK_ROWS // kinds)):
+        rows, jacobian = (np.asarray(a)[:length] for a in _linearised(block, psi, piece))
         for kind in range(kinds):
             part = np.column_stack([jacobian[:, kind], rows[:, kind]]) / np.sqrt(count)
             stacked = part if folded[kind] is None else np.concatenate([folded[kind], part])
@@ -159,9 +159,13 @@ def _factors(block: Block, psi: Psi, data: Points) -> list[RowFactor]:
     return [RowFactor(matrix, true_rows) for matrix in folded if matrix is not None]
 
 
-def _pieces(data: Points, size: int) -> Iterator[Points]:
-    for first in range(0, count_of(data), size):
-        yield {name: column[first : first + size] for name, column in data.items()}
+def _pieces(data: Points, most: int) -> Iterator[tuple[Points, int]]:
+    """Pieces of one size, for one compiled program, and how many of their data are new."""
+    count = count_of(data)
+    size = -(-count // -(-count // most))
+    for first in range(0, count, size):
+        order = np.arange(first, first + size) % count
+        yield {name: column[order] for name, column in data.items()}, min(size, count - first)
 
 
 @partial(jax.jit, static_argnums=0)
