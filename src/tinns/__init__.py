@@ -22,6 +22,7 @@ from tinns.fields import (
     sine_induced,
 )
 from tinns.least_squares import AcceleratedLM, Algorithm1, ColumnScaling, LevenbergMarquardt
+from tinns.observations import read_observations, simulate_observations, write_observations
 from tinns.optimizers import LBFGS, Adam
 from tinns.problem import Condition, Problem, Unknown, observed
 from tinns.recipe import Balance, Recipe, Redraw, Stop
@@ -30,6 +31,7 @@ from tinns.sampling import Counts, QuasiRandom, Uniform
 from tinns.solution import Solution
 from tinns.solve import solve
 from tinns.storage import load
+from tinns.uncertainty import Estimate
 from tinns.version import __version__
 
 __all__ = [
@@ -43,6 +45,7 @@ __all__ = [
     "ColumnScaling",
     "Condition",
     "Counts",
+    "Estimate",
     "Hypernetwork",
     "Layerwise",
     "LevenbergMarquardt",
@@ -71,6 +74,9 @@ __all__ = [
     "observed",
     "on_boundary",
     "periodic",
+    "read_observations",
+    "simulate_observations",
     "sine_induced",
     "solve",
+    "write_observations",
 ]

@@ -16,6 +16,7 @@ from tinns import plots
 from tinns.errors import UserError
 from tinns.files import prepared_folder, write_arrays, write_whole
 from tinns.methods import METHODS
+from tinns.observations import read_observations
 from tinns.problems import PROBLEMS, problem_named
 from tinns.reference import Reference
 from tinns.solution import Solution
@@ -88,11 +89,17 @@ def solve(
         str | None,
         typer.Option(metavar="NUMBER|EDGES", help="Time windows: 10, or edges such as 0,0.2,1."),
     ] = None,
+    data: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="Observations: a header such as x,t,u, then numbers."),
+    ] = None,
     out: Annotated[Path | None, typer.Option(help="Folder for results and pictures.")] = None,
     quiet: Annotated[bool, typer.Option("--quiet", help="No progress line.")] = False,
 ) -> None:
     """Solve a problem and write its result, pictures and history into a folder."""
     posed = problem_named(problem)
+    if data is not None:
+        posed = posed.observing(read_observations(data))
     limits = (iterations, seconds, target_loss)
     changes = (tuple(hard) if hard else None, _windows(windows))
     choose_recipe(posed, recipe, method, *limits, *changes)  # mistakes show before a folder is made
@@ -229,6 +236,8 @@ def _print_summary(result: Any, folder: Path) -> None:
     if result["errors"]:
         told = ", ".join(f"{name} {error:.2e}" for name, error in result["errors"].items())
         console.print(f"relative L2 errors: {told}", soft_wrap=True)
+    if result.get("estimates"):
+        _print_estimates(result["estimates"])
     error = result["relative_l2"]
     stated = "no reference known" if error is None else f"relative L2 error {error:.2e}"
     console.print(
@@ -236,6 +245,24 @@ def _print_summary(result: Any, folder: Path) -> None:
         f"(+ {result['compile_seconds']:.1f} s compilation)",
         soft_wrap=True,
     )
+
+
+def _print_estimates(stored: dict[str, Any]) -> None:
+    is_known = any("error" in data for data in stored.values())
+    table = Table(box=None, pad_edge=False)
+    header = ["coefficient", "estimate", "standard error", "95 % interval (local, linear)"]
+    for name in [*header, *(["error"] if is_known else [])]:
+        table.add_column(name, justify="left" if name == "coefficient" else "right", no_wrap=True)
+    for name, data in stored.items():
+        error, interval = data["standard_error"], data["interval"]
+        table.add_row(
+            name,
+            f"{data['value']:.10g}",
+            "not determined" if error is None else f"{error:.2e}",
+            "" if interval is None else f"{interval[0]:.10g} to {interval[1]:.10g}",
+            *([f"{data['error']:.2e}" if "error" in data else ""] if is_known else []),
+        )
+    console.print(table)
 
 
 def main(arguments: list[str] | None = None) -> int:

@@ -21,6 +21,7 @@ from tinns.problem import Problem
 from tinns.quantities import evaluate_quantities, quantity_shapes, reference_field
 from tinns.reference import Reference
 from tinns.training import History
+from tinns.uncertainty import Estimate
 
 if TYPE_CHECKING:
     import xarray
@@ -103,6 +104,12 @@ class Solution:
     def coefficients(self) -> dict[str, float]:
         """The values found for the coefficients that were sought."""
         return {name: float(value) for name, value in self.psi["coefficients"].items()}
+
+    @property
+    def estimates(self) -> dict[str, Estimate]:
+        """The same with standard errors and 95 % intervals, which are local and linear."""
+        stored = self.result.get("estimates") or {}
+        return {name: Estimate.from_data(data) for name, data in stored.items()}
 
     @property
     def parameters(self) -> int:

@@ -23,11 +23,13 @@ from tinns.problems import problem_named
 from tinns.quantities import quantity_shapes, reference_field
 from tinns.recipe import Recipe, settings_of
 from tinns.residuals import Psi, System, assemble
+from tinns.sampling import Observations
 from tinns.solution import Solution
 from tinns.training import Trained, train
 from tinns.training.compilation import kept_on_disk
 from tinns.training.progress import Watcher, watching
 from tinns.training.windows import check_windows, train_in_windows, window_edges
+from tinns.uncertainty import estimates
 from tinns.version import __version__
 
 DEFAULT_RECIPE = "fast"
@@ -69,7 +71,8 @@ def solve(
             watching(chosen.stop, progress) as watcher,
             single_threaded_blas(),
         ):
-            posed, field, trained = _trained(posed, chosen, seed, watcher)
+            system, trained = _trained(posed, chosen, seed, watcher)
+        posed, field = _reached(posed, system, chosen, trained)
         solution = Solution(
             posed.domain,
             posed.unknowns,
@@ -80,28 +83,38 @@ def solve(
             trained.history,
         )
         result = _result(solution, trained, name, method, seed, chosen)
+        if posed.sought:
+            result |= _found(system, trained)
     return dataclasses.replace(solution, result=result)
 
 
 def _trained(
     problem: Problem, recipe: Recipe, seed: int, watcher: Watcher
-) -> tuple[Problem, Field, Trained]:
-    """The problem as far as it was solved, the field that represents u, and its training."""
+) -> tuple[System, Trained]:
+    """The system of rows, whose time runs from 0 to 1 if there are windows, and its training."""
     edges = window_edges(recipe.windows, problem.domain)
     in_windows = len(edges) > 2
-    domain = problem.domain.over(0, 1) if in_windows else problem.domain
-    posed = problem.reposed(domain) if in_windows else problem
+    posed = problem.reposed(problem.domain.over(0, 1)) if in_windows else problem
     system = assemble(posed, recipe.field, recipe.weights, recipe.hard)
     quantity_shapes(posed)  # a fault in their code is told before the training
     watcher.says("preparing the reference")
     measures = monitors(problem, system, edges)
-    if not in_windows:
-        return problem, system.field, train(system, recipe, seed, measures[0], watcher)
-    trained = train_in_windows(system, recipe, seed, edges, measures, watcher)
+    if in_windows:
+        return system, train_in_windows(system, recipe, seed, edges, measures, watcher)
+    return system, train(system, recipe, seed, measures[0], watcher)
+
+
+def _reached(
+    problem: Problem, system: System, recipe: Recipe, trained: Trained
+) -> tuple[Problem, Field]:
+    """The problem as far as it was solved, and the field that represents u."""
+    if not trained.windows:
+        return problem, system.field
+    edges = window_edges(recipe.windows, problem.domain)
     reached = edges[: len(trained.windows) + 1]
-    if reached != edges:
+    if reached != edges:  # interrupted
         problem = problem.reposed(problem.domain.over(reached[0], reached[-1]))
-    return problem, Windowed(system.field, reached), trained
+    return problem, Windowed(system.field, reached)
 
 
 def choose_recipe(
@@ -122,6 +135,7 @@ def choose_recipe(
     else:
         name = recipe or DEFAULT_RECIPE
         chosen = problem.recipe(name)
+    _require_data(problem)
     chosen = apply_method(method, chosen if hard is None else chosen.but(hard=hard))
     if windows is not None:
         chosen = chosen.but(windows=windows)
@@ -236,6 +250,28 @@ def _result(
             "tinns": __version__,
         },
         "finished": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()),
+    }
+
+
+def _require_data(problem: Problem) -> None:
+    """Coefficients can only be found from observations."""
+    if not problem.sought:
+        return
+    if not any(isinstance(c.region, Observations) for c in problem.all_conditions()):
+        raise UserError(
+            f"{problem.name}: {', '.join(problem.sought)} cannot be found without observations; "
+            "add observed(x=..., t=..., u=...) to its conditions, use problem.observing(columns), "
+            "or on the command line --data obs.csv"
+        )
+
+
+def _found(system: System, trained: Trained) -> dict[str, Any]:
+    """What is recorded of coefficients that were sought."""
+    found = estimates(system, trained.psi, trained.blocks, trained.points)
+    errors = {name: e.error for name, e in found.items() if e.error is not None}
+    return {
+        "estimates": {name: estimate.as_data() for name, estimate in found.items()},
+        "coefficient_errors": errors or None,
     }
 
 

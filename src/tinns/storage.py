@@ -61,6 +61,7 @@ def save(solution: Solution, path: str | Path) -> Path:
         "sought": list(solution.psi["coefficients"]),
         "problem": problem.name if problem is not None else None,
         "coefficients": _plain_coefficients(problem),
+        "knows_truth": problem is not None and problem.known_solution() is not None,
         "result": dict(solution.result),
     }
     payload = to_bytes(tensors, metadata={"format": FORMAT, "tinns": json.dumps(header)})
@@ -115,6 +116,7 @@ def _rebuild(
     }
     if problem is None and header["problem"] in PROBLEMS:
         problem = PROBLEMS[header["problem"]](**header["coefficients"])
+        problem = problem if header.get("knows_truth", True) else problem.without_truth()
     if problem is not None and domain.end < problem.domain.end:
         shortened = problem.domain.over(*domain.interval(TIME))
         if shortened == domain:  # the run was interrupted after some of its windows

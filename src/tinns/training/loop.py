@@ -14,12 +14,14 @@ import numpy as np
 from tinns.errors import UserError
 from tinns.least_squares import rows
 from tinns.least_squares.layout import Layout, count_of
+from tinns.least_squares.rows import Block
 from tinns.recipe import Recipe, Redraw, Stop
 from tinns.residuals import Psi, System, Window
 from tinns.sampling import Points
+from tinns.training.balancing import reweighted
 from tinns.training.history import History
 from tinns.training.machine import Machine
-from tinns.training.program import CAPACITY
+from tinns.training.program import CAPACITY, Carry
 from tinns.training.progress import Silent, Snapshot, Watcher
 from tinns.training.redrawing import Ladder
 from tinns.training.stopping import Interruption, stop_reason
@@ -40,6 +42,8 @@ class Trained:
     stop_reason: str
     kept_iteration: int  # the iteration whose ψ this is
     history: History
+    blocks: tuple[Block, ...]  # the rows that were minimised in the end, with their weights
+    points: tuple[Points, ...]  # and the data they were taken at
     windows: "tuple[Trained, ...]" = ()  # one for each time window, where there are any
 
 
@@ -124,7 +128,15 @@ def run(
         reason,
         kept if kept is not None else len(history),
         history,
+        _minimised(machine, carry),
+        machine.points,
     )
+
+
+def _minimised(machine: Machine, carry: Carry) -> tuple[Block, ...]:
+    """The rows as they were weighted in the end."""
+    blocks = machine.system.blocks
+    return tuple(reweighted(blocks, carry.factors)) if machine.recipe.balance else blocks
 
 
 def _no_number(system: System, psi: Psi, points: tuple[Points, ...]) -> UserError:

@@ -138,6 +138,8 @@ def _joined(parts: Sequence[Trained]) -> Trained:
         last.stop_reason if last.stop_reason == "interrupted" else ", ".join(reasons),
         iterations - last.iterations + last.kept_iteration,
         history,
+        last.blocks,
+        last.points,
         tuple(parts),
     )
 
