@@ -8,6 +8,7 @@ from tinns.fields import (
     Layerwise,
     Linear,
     OneNeuron,
+    RandomFeatures,
     SpaceTime,
     TimeInduced,
     sine_induced,
@@ -28,6 +29,7 @@ from tinns.problem import (
 from tinns.recipe import Balance, Recipe, Redraw, Stop
 from tinns.reference import Reference, exact
 from tinns.sampling import Counts, QuasiRandom, Uniform
+from tinns.separation import Separation
 from tinns.solution import Solution
 from tinns.solve import solve
 from tinns.storage import load
@@ -51,9 +53,11 @@ __all__ = [
     "OneNeuron",
     "Problem",
     "QuasiRandom",
+    "RandomFeatures",
     "Recipe",
     "Redraw",
     "Reference",
+    "Separation",
     "Solution",
     "SpaceTime",
     "Stop",

@@ -13,11 +13,13 @@ import numpy as np
 from tinns.constraints import conditions_to_build_in
 from tinns.errors import UserError
 from tinns.least_squares.host_blas import single_threaded_blas
+from tinns.marching import march
 from tinns.methods import apply_method
 from tinns.problem import Problem
 from tinns.problems import problem_named
 from tinns.recipe import Recipe, settings_of
 from tinns.residuals import Psi, System, assemble
+from tinns.separation import Separation
 from tinns.solution import Solution
 from tinns.training import Trained, train
 from tinns.training.compilation import kept_on_disk
@@ -59,7 +61,10 @@ def solve(
             with watching(chosen.stop, progress) as watcher, single_threaded_blas():
                 watcher.says("preparing the reference")
                 measure = _monitor(system)
-                trained = train(system, chosen, seed, measure, watcher)
+                if isinstance(chosen.optimizer, Separation):
+                    system, trained = march(system, chosen, seed, measure, watcher)
+                else:
+                    trained = train(system, chosen, seed, measure, watcher)
         solution = Solution(
             posed.domain,
             posed.unknowns,
