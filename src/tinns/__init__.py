@@ -17,6 +17,7 @@ from tinns.fields import (
     Layerwise,
     Linear,
     OneNeuron,
+    RandomFeatures,
     SpaceTime,
     TimeInduced,
     sine_induced,
@@ -28,6 +29,7 @@ from tinns.problem import Condition, Problem, Unknown, observed
 from tinns.recipe import Balance, Recipe, Redraw, Stop
 from tinns.reference import Reference, exact
 from tinns.sampling import Counts, QuasiRandom, Uniform
+from tinns.separation import Separation
 from tinns.solution import Solution
 from tinns.solve import solve
 from tinns.storage import load
@@ -53,9 +55,11 @@ __all__ = [
     "OneNeuron",
     "Problem",
     "QuasiRandom",
+    "RandomFeatures",
     "Recipe",
     "Redraw",
     "Reference",
+    "Separation",
     "Solution",
     "SpaceTime",
     "Stop",

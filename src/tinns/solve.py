@@ -17,6 +17,7 @@ from tinns.domain import TIME
 from tinns.errors import UserError
 from tinns.fields import Field, Windowed
 from tinns.least_squares.host_blas import single_threaded_blas
+from tinns.marching import march
 from tinns.methods import apply_method
 from tinns.problem import Problem
 from tinns.problems import problem_named
@@ -24,6 +25,7 @@ from tinns.quantities import quantity_shapes, reference_field
 from tinns.recipe import Recipe, settings_of
 from tinns.residuals import Psi, System, assemble
 from tinns.sampling import Observations
+from tinns.separation import Separation
 from tinns.solution import Solution
 from tinns.training import Trained, train
 from tinns.training.compilation import kept_on_disk
@@ -101,6 +103,8 @@ def _trained(
     measures = monitors(problem, system, edges)
     if in_windows:
         return system, train_in_windows(system, recipe, seed, edges, measures, watcher)
+    if isinstance(recipe.optimizer, Separation):
+        return march(system, recipe, seed, measures[0], watcher)
     return system, train(system, recipe, seed, measures[0], watcher)
 
 

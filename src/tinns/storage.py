@@ -33,6 +33,7 @@ _DESCRIPTIONS: dict[str, type] = {
         fields.Layerwise,
         fields.Linear,
         fields.OneNeuron,
+        fields.RandomFeatures,
         fields.SpaceTime,
         fields.TimeInduced,
         fields.Windowed,

@@ -3,6 +3,7 @@
 from tinns.fields.backbones import MLP, Backbone
 from tinns.fields.constrained import Constrained
 from tinns.fields.field import Field, Formula, SpaceTime, TimeInduced, sine_induced
+from tinns.fields.random_features import RandomFeatures
 from tinns.fields.trajectory import Hypernetwork, Layerwise, Linear, OneNeuron, Trajectory
 from tinns.fields.windowed import Windowed
 
@@ -16,6 +17,7 @@ __all__ = [
     "Layerwise",
     "Linear",
     "OneNeuron",
+    "RandomFeatures",
     "SpaceTime",
     "TimeInduced",
     "Trajectory",

@@ -42,8 +42,8 @@ class Trained:
     stop_reason: str
     kept_iteration: int  # the iteration whose ψ this is
     history: History
-    blocks: tuple[Block, ...]  # the rows that were minimised in the end, with their weights
-    points: tuple[Points, ...]  # and the data they were taken at
+    blocks: tuple[Block, ...] = ()  # the rows that were minimised in the end, with their weights
+    points: tuple[Points, ...] = ()  # and the data they were taken at
     windows: "tuple[Trained, ...]" = ()  # one for each time window, where there are any
 
 

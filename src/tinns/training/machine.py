@@ -32,7 +32,7 @@ class Machine:
         self.validation: tuple[Points, ...] = ()
         self.layout = Layout()
         self.window: Window | None = None
-        self.optimizer = recipe.optimizer  # the program of it that steps at present
+        self.optimizer = recipe.step  # the program of it that steps at present
         self.compile_seconds = 0.0
         self._programs: dict[Any, Callable[..., Any]] = {}
         # Compiled, each is one program to keep instead of dozens.
@@ -47,7 +47,7 @@ class Machine:
         window: Window | None = None,
     ) -> Carry:
         """Take these points, compile the steps on them, and give the first carry."""
-        self.window, self.optimizer = window, self.recipe.optimizer
+        self.window, self.optimizer = window, self.recipe.step
         self.validation = self._dealt(validation)
         carry = first_carry(self.system, self.recipe, psi)
         if self.mesh is not None:
@@ -82,8 +82,8 @@ class Machine:
         before = time.perf_counter()
         points = jax.block_until_ready(program(*given))
         spent = time.perf_counter() - before
-        if self.recipe.optimizer.restarts_on_redraw:
-            carry = carry._replace(state=self.recipe.optimizer.init(carry.psi))
+        if self.recipe.step.restarts_on_redraw:
+            carry = carry._replace(state=self.recipe.step.init(carry.psi))
         self._take(points, carry.psi)
         return carry, spent
 
@@ -134,7 +134,7 @@ class Machine:
     def _fitting(self, psi: Psi) -> Layout:
         """Rows in chunks that fit into memory, unless the recipe says how many."""
         shards = len(self.devices)
-        if self.recipe.chunk is not None or not self.recipe.optimizer.forms_jacobian:
+        if self.recipe.chunk is not None or not self.recipe.step.forms_jacobian:
             return Layout(self.recipe.chunk or Layout().chunk, shards)
         leaves = jax.tree.leaves(psi)
         layout, told = fitting_layout(
