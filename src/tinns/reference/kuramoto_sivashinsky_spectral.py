@@ -29,9 +29,11 @@ MODE_COUNTS = (256, 512)
 # itself (Windows, macOS on ARM) or emulated, which takes minutes.
 EXTENDED = np.finfo(np.longdouble).nmant == 63
 PRECISION = np.dtype(np.longdouble if EXTENDED else np.float64)
+BITS = np.finfo(PRECISION).nmant
 
-# What round-off may grow to until t = 1 within the limits below.
-ACCURACY = 1e-13 if EXTENDED else 3e-10
+# What round-off may grow to until t = 1 within the limits below. With the paper's coefficients
+# it is 4e-15 in extended and 5e-12 in double precision.
+ACCURACY = 1e-13 if EXTENDED else 1e-10
 LARGEST_ALPHA, LARGEST_GAMMA, LARGEST_GROWTH = 20.0, 1.0, 25.0
 
 
@@ -42,7 +44,7 @@ def kuramoto_sivashinsky(alpha: float, beta: float, gamma: float) -> Reference:
     stored = StoredSeries(
         problem="kuramoto-sivashinsky",
         # The bits keep a file of one precision from being read where another is promised.
-        parameters={"alpha": alpha, "beta": beta, "gamma": gamma, "bits": PRECISION.itemsize},
+        parameters={"alpha": alpha, "beta": beta, "gamma": gamma, "bits": BITS},
         # Modes left out early grow like any other change, hence far less than double's round-off.
         compute=lambda: first_resolved(solve, MODE_COUNTS, resolved=1e-18),
     )
@@ -108,9 +110,12 @@ def _check_coefficients(alpha: float, beta: float, gamma: float) -> None:
             f"alpha={alpha!r}, beta={beta!r}, gamma={gamma!r}."
         )
     growth = beta**2 / (4 * gamma)
-    if not growth <= LARGEST_GROWTH * (1 + 1e-12):
+    # A weak nonlinear term lets the waves, and round-off with them, grow until late.
+    limit = LARGEST_GROWTH * min(1, alpha)
+    if not growth <= limit * (1 + 1e-12):
         raise UserError(
             "The Kuramoto-Sivashinsky reference is verified where the fastest growing wave has a "
-            f"rate beta^2 / (4 gamma) of at most {LARGEST_GROWTH:g}, but beta={beta!r} and "
-            f"gamma={gamma!r} give {growth:g}. Beyond it chaos takes the digits away."
+            f"rate beta^2 / (4 gamma) of at most {LARGEST_GROWTH:g} min(1, alpha), here {limit:g}, "
+            f"but beta={beta!r} and gamma={gamma!r} give {growth:g}. Beyond it chaos takes the "
+            "digits away: make gamma larger, or beta smaller."
         )
