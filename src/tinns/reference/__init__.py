@@ -6,4 +6,11 @@ from tinns.reference.kdv_spectral import korteweg_de_vries
 from tinns.reference.kuramoto_sivashinsky_spectral import kuramoto_sivashinsky
 from tinns.reference.reference import Reference, exact
 
-__all__ = ["Reference", "allen_cahn", "burgers", "exact", "korteweg_de_vries", "kuramoto_sivashinsky"]
+__all__ = [
+    "Reference",
+    "allen_cahn",
+    "burgers",
+    "exact",
+    "korteweg_de_vries",
+    "kuramoto_sivashinsky",
+]
