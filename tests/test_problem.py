@@ -76,7 +76,7 @@ TRUE_OF_RIPPLE = {
     "neumann above": neumann(lambda t: 2 * pi * jnp.exp(-t), on="x+"),
     "at the start": at_start(lambda u, x, t: (u.t + u, u.xx + 4 * pi**2 * (u - 2))),
     "on the boundary": on_boundary(lambda u, x, t: u.x - pi * u),
-    "on a part of the boundary": on_boundary(lambda u, x, t: u.xx, on="x-"),
+    "on a part of the boundary": on_boundary(lambda u, x, t: u.xx, on="x+"),
     "periodic": periodic("x", derivatives=2),
     "observed": observed(
         x=MEASURED, t=MEASURED, u=np.exp(-MEASURED) * (2 + np.sin(2 * pi * MEASURED))
