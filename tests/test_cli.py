@@ -1,5 +1,6 @@
 """The command line: what it writes and prints; every mistake is one line and exit code 2."""
 
+import dataclasses
 import json
 
 import numpy as np
@@ -7,7 +8,7 @@ import pytest
 
 import tinns
 from tinns.cli import main
-from tinns.problems import PROBLEMS, Wave
+from tinns.problems import PROBLEMS, NavierStokes3D, Wave
 from tinns.training import History
 
 
@@ -99,6 +100,15 @@ def test_the_last_line_states_the_error_and_the_seconds(run, tmp_path, capsys, m
     assert f"{result['seconds']:.1f} s" in last
 
 
+def test_the_errors_of_derived_quantities_are_printed(run, tmp_path, capsys, monkeypatch):
+    solution = tinns.load(run / "solution.safetensors")
+    told = dict(solution.result) | {"errors": {"velocity": 0.0123, "vorticity": 0.456}}
+    solution = dataclasses.replace(solution, result=told)
+    monkeypatch.setattr("tinns.cli.solve_problem", lambda *_, **__: solution)
+    assert main(["solve", "wave", "--out", str(tmp_path), "--quiet"]) == 0
+    assert "velocity 1.23e-02, vorticity 4.56e-01" in capsys.readouterr().out
+
+
 def test_reference_at_a_point(capsys):
     assert main(["reference", "wave", "--at", "x=0.3,t=0.5"]) == 0
     value = float(capsys.readouterr().out.split("=")[-1])
@@ -113,6 +123,15 @@ def test_reference_written_to_a_file(tmp_path, capsys):
         stored["u"], Wave().reference().on_grid(x=stored["x"], t=stored["t"]), atol=1e-14
     )
     assert "wrote" in capsys.readouterr().out
+
+
+def test_reference_of_a_system_written_to_a_file(tmp_path, monkeypatch):
+    sides = {axis: np.linspace(0, 3, 4) for axis in "xyzt"}
+    monkeypatch.setattr(NavierStokes3D, "test_grid", lambda self: sides)
+    assert main(["reference", "navier-stokes-3d", "--out", str(tmp_path / "flow.npz")]) == 0
+    stored = np.load(tmp_path / "flow.npz")
+    point = NavierStokes3D().reference()(x=1.0, y=2.0, z=3.0, t=1.0)
+    np.testing.assert_allclose([stored[name][1, 2, 3, 1] for name in "uvw"], point, rtol=1e-14)
 
 
 def fails(capsys, *arguments):

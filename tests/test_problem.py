@@ -19,11 +19,13 @@ from tinns import (
     Uniform,
     Unknown,
     UserError,
+    at_start,
     dirichlet,
     initial,
     initial_velocity,
     neumann,
     observed,
+    on_boundary,
     periodic,
 )
 from tinns.fields import Formula
@@ -72,6 +74,9 @@ TRUE_OF_RIPPLE = {
     "dirichlet on a face": dirichlet(lambda x, t: 2 * jnp.exp(-t) + 0 * x, on="x+"),
     "neumann below": neumann(lambda t: -2 * pi * jnp.exp(-t), on="x-"),
     "neumann above": neumann(lambda t: 2 * pi * jnp.exp(-t), on="x+"),
+    "at the start": at_start(lambda u, x, t: (u.t + u, u.xx + 4 * pi**2 * (u - 2))),
+    "on the boundary": on_boundary(lambda u, x, t: u.x - pi * u),
+    "on a part of the boundary": on_boundary(lambda u, x, t: u.xx, on="x+"),
     "periodic": periodic("x", derivatives=2),
     "observed": observed(
         x=MEASURED, t=MEASURED, u=np.exp(-MEASURED) * (2 + np.sin(2 * pi * MEASURED))
@@ -86,6 +91,20 @@ def test_the_exact_solution_satisfies_every_kind_of_condition(kind):
         np.testing.assert_allclose(rows, 0, atol=1e-13, err_msg=name)
     wrong = rows_of(problem, lambda x, t: ripple(x, t) + (1 + t) * (x + x**3))
     assert all(np.abs(rows).max() > 0.1 for rows in wrong.values())
+
+
+def test_functions_of_jets_see_their_region_and_carry_their_weight():
+    conditions = [
+        at_start(lambda u, x, t: (u - x, t + 1), weight=3.0, name="start"),
+        on_boundary(lambda u, x, t, end=1.0: x - end, on="x+", name="right"),
+        on_boundary(lambda u, x, t: x * (1 - x)),
+    ]
+    rows = rows_of(posed(*conditions), lambda x, t: x + 2)
+    np.testing.assert_allclose(rows["initial: start_1"], 6)
+    np.testing.assert_allclose(rows["initial: start_2"], 3)
+    np.testing.assert_allclose(rows["boundary x+: right"], 0)
+    np.testing.assert_allclose(rows["boundary: on_boundary"], 0)
+    assert rows["boundary: on_boundary"].shape == (8,)
 
 
 def test_neumann_takes_the_outward_normal():
@@ -225,6 +244,14 @@ ONES = np.ones(3)
         (posed(dirichlet(0.0, on="y+")), r"y\+.*x-, x\+"),
         (posed(dirichlet(0.0), domain=Box(x=(0, 1), t=(0, 1), periodic="x")), "periodic"),
         (posed(3), "returned 3"),
+        (posed(at_start(lambda u, x: u)), r"at_start: .* takes \(u, x\); .*\(u, x, t\)"),
+        (posed(at_start(lambda x, u, t: u)), r"at_start: .* takes \(x, u, t\)"),
+        (posed(on_boundary(lambda v, x, t: v)), r"on_boundary: .* takes \(v, x, t\)"),
+        (posed(on_boundary(lambda u, x, t, n: u, name="wall")), r"wall: .* takes \(u, x, t, n\)"),
+        (posed(on_boundary(lambda u, x, t: u, on="z-")), "no face 'z-'"),
+        (posed(at_start(lambda u, x, t: None, name="calm")), "'calm' returned None"),
+        (posed(at_start(lambda u, x, t: np.sin(u))), "'at_start' cannot be evaluated"),
+        (posed(on_boundary(lambda u, x, t: u.y)), r"u.y.*'y'"),
         (posed(equation=lambda u, t, x: u.t), r"equation takes \(u, t, x\)"),
         (posed(equation=lambda u, x: u.t), r"equation takes \(u, x\)"),
         (posed(equation=lambda x, t: x), r"equation takes \(x, t\)"),
@@ -280,6 +307,12 @@ def test_a_fault_inside_an_equation_is_told_in_one_line(equation):
 def test_an_impossible_weight_is_an_error(weight):
     with pytest.raises(UserError, match="weight"):
         initial(0.0, weight=weight)
+
+
+@pytest.mark.parametrize("maker", [at_start, on_boundary])
+def test_a_number_is_no_function_of_jets(maker):
+    with pytest.raises(UserError, match=rf"{maker.__name__}: 0.0 is no function"):
+        maker(0.0)
 
 
 def test_observations_outside_the_domain_are_an_error():

@@ -1,13 +1,15 @@
 """Every problem of the package: its reference satisfies its equation and conditions."""
 
 import jax
+import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from tinns import Counts, Recipe, Uniform, UserError
+from tinns import Counts, Recipe, Uniform, UserError, reference
 from tinns.fields import Formula
 from tinns.problems import PROBLEMS, problem_named
 from tinns.residuals import assemble
+from tinns.sampling import Initial
 
 pytestmark = pytest.mark.usefixtures("float64")
 
@@ -18,13 +20,39 @@ BOUNDS = {
     "klein-gordon": 1e-13,
     "kdv": 2e-11,
     "wave": 1e-12,
+    "kuramoto-sivashinsky": 1e-10,
+    "flow-mixing": 1e-14,
+    "klein-gordon-3d": 1e-12,
+    "navier-stokes-3d": 1e-12,
+    "transport": 1e-12,
 }
+
+# The numbers of parameters that the paper states [TINN, Appendices B and E]; one window each.
+PARAMETERS = {
+    "burgers": 1145,
+    "allen-cahn": 1185,
+    "klein-gordon": 1185,
+    "kdv": 1185,
+    "wave": 1145,
+    "kuramoto-sivashinsky": 3329,
+    "flow-mixing": 1185,
+    "klein-gordon-3d": 1225,
+    "navier-stokes-3d": 1305,
+    "transport": 1145,
+}
+
+
+def known(name):
+    """The reference of a problem."""
+    if name == "kuramoto-sivashinsky" and not hasattr(reference, "kuramoto_sivashinsky"):
+        pytest.skip("tinns.reference has no kuramoto_sivashinsky")
+    return problem_named(name).reference()
 
 
 @pytest.mark.parametrize("name", PROBLEMS)
 def test_the_reference_makes_every_row_vanish(name):
     problem = problem_named(name)
-    system = assemble(problem, Formula(problem.reference().formula))
+    system = assemble(problem, Formula(known(name).formula))
     data = system.draw(jax.random.key(0), Counts(60, 40, 20), Uniform())
     psi = {"field": (), "coefficients": {}}
     for block, points in zip(system.blocks, data, strict=True):
@@ -46,6 +74,26 @@ def test_a_problem_knows_its_name_its_grid_and_its_recipes(name):
     for recipe in problem.recipes.values():
         assert isinstance(recipe, Recipe)
         assert set(recipe.weights) <= conditions
+
+
+@pytest.mark.parametrize("name", PARAMETERS)
+def test_the_papers_networks_have_the_papers_numbers_of_parameters(name):
+    problem = problem_named(name)
+    system = assemble(problem, problem.recipe("paper").field)
+    shapes = jax.eval_shape(system.init, jax.random.key(0))
+    assert sum(leaf.size for leaf in jax.tree.leaves(shapes)) == PARAMETERS[name]
+
+
+def test_initial_points_never_meet_a_singular_end():
+    problem = problem_named("transport")
+    at_zero = Initial().draw(
+        jax.random.key(0), problem.domain, Counts(1, 3), lambda key, count, n: jnp.zeros((count, n))
+    )
+    assert 0 < at_zero["x"].max() < 1e-15
+    assert np.isfinite(known("transport")(**at_zero)).all()
+    grid = problem.test_grid()
+    assert grid["x"].min() > 0
+    assert grid["t"].min() > 0
 
 
 def test_the_reference_follows_the_coefficients():

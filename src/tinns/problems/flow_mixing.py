@@ -52,9 +52,7 @@ class FlowMixing(Problem):
 
     def angular_velocity(self, x, y):
         """ω = sech²(r) tanh(r) / (r · peak speed), smooth at r = 0, where it is 1 / peak speed."""
-        square = x**2 + y**2
-        slope = _tanh_over_root(square)
-        return slope * (1 - square * slope**2) / self.peak_speed
+        return _turning(x**2 + y**2) / self.peak_speed
 
     def equation(self, u, x, y, t):
         turning = self.angular_velocity(x, y)
@@ -76,9 +74,11 @@ class FlowMixing(Problem):
         return {"x": side, "y": side, "t": np.linspace(0, 4, 81)}
 
 
-def _tanh_over_root(square):
-    """tanh(r)/r of r². The root is taken only away from 0, where its derivatives are finite."""
+def _turning(square):
+    """sech²(r) tanh(r) / r of r². The root is taken only away from 0, where it is smooth."""
     near = square < _SERIES_WITHIN
     root = jnp.sqrt(jnp.where(near, 1.0, square))
     small = jnp.where(near, square, 0.0)
-    return jnp.where(near, jnp.polyval(jnp.asarray(_SERIES[::-1]), small), jnp.tanh(root) / root)
+    slope = jnp.polyval(jnp.asarray(_SERIES[::-1]), small)  # tanh(r)/r, and sech² = 1 - tanh²
+    far = jnp.tanh(root) / (root * jnp.cosh(root) ** 2)
+    return jnp.where(near, slope * (1 - small * slope**2), far)
