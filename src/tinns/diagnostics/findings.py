@@ -8,6 +8,7 @@ from typing import Any
 
 from matplotlib.figure import Figure
 
+from tinns.errors import UserError
 from tinns.files import prepared_folder, write_whole
 from tinns.recipe import Stop
 
@@ -21,8 +22,16 @@ class Request:
     seed: int = 0
     progress: bool = True
 
+    def __post_init__(self) -> None:
+        if not isinstance(self.seed, int) or not 0 <= self.seed < 2**32:
+            raise UserError(
+                f"seed: expected a whole number from 0 to {2**32 - 1}, got {self.seed!r}"
+            )
+        if self.seconds is not None or self.iterations is not None:
+            Stop(iterations=self.iterations, seconds=self.seconds)  # complains where one is none
+
     def stop(self, usual: Stop) -> Stop:
-        """The limits that were asked for, checked, or else the usual ones."""
+        """The limits that were asked for, or else the usual ones."""
         if self.seconds is None and self.iterations is None:
             return usual
         return Stop(iterations=self.iterations, seconds=self.seconds)

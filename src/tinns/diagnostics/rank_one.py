@@ -36,7 +36,8 @@ BACKBONE = MLP((20, 20))
 USUAL = Stop(iterations=300)  # of each fit
 TARGET = 1e-4  # relative error at which a fit ends: that of the paper's TINN on KdV
 BATCH = 10  # steps in one call of the compiled program
-# A fit starts where the one before ended; strong damping at first keeps it near there.
+# A fit starts where the one before ended; strong damping at first keeps it near there. Points are
+# few, so the stable solve is used throughout.
 OPTIMIZER = AcceleratedLM(mu0=1e-2, scaling=None, stable=True)
 
 
@@ -122,10 +123,8 @@ def fit_times(
             errors, counts, paths, began = [], [], [], time.perf_counter()
             for number in range(times):
                 data = {"x": jnp.asarray(x), "u": jnp.asarray(known[:, number])}
-                shares_end = None
-                if stop.seconds is not None:
-                    shares_end = began + stop.seconds * (number + 1) / times
-                theta, error, count = _fit(fit, theta, data, norms[number], stop, shares_end)
+                end = began + stop.seconds * (number + 1) / times if stop.seconds else None
+                theta, error, count = _fit(fit, theta, data, norms[number], stop, end)
                 errors.append(error)
                 counts.append(count)
                 paths.append([np.asarray(leaf).ravel() for leaf in jax.tree.leaves(theta)])
@@ -146,8 +145,8 @@ def _fitting(backbone: MLP, domain: Box) -> Any:
     """
 
     def rows(theta: Any, datum: dict[str, Array]) -> Array:
-        u = backbone(theta, embed_space(domain, {"x": datum["x"]}, False))
-        return u - datum["u"]
+        u = backbone(theta, embed_space(domain, {"x": datum["x"]}, scaled=False))
+        return jnp.asarray(u) - datum["u"]
 
     blocks, layout = [Block("values", ("u",), rows)], Layout()
 
