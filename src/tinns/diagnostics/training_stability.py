@@ -1,4 +1,4 @@
-"""How smoothly an MLP and a TINN train on Burgers by Algorithm 1 [TINN, Section 4]."""
+"""How smoothly an MLP and a TINN train on Burgers by Algorithm 1 [TINN, Section 5]."""
 
 from typing import Any
 
