@@ -7,7 +7,7 @@ import pytest
 from tinns import MLP, Stop
 from tinns.diagnostics import Request
 from tinns.diagnostics.published import published
-from tinns.diagnostics.rank_one import TARGET, fit_times, leading_share, rank_one
+from tinns.diagnostics.rank_one import BATCH, TARGET, fit_times, leading_share, rank_one_shares
 from tinns.problems import KortewegDeVries
 
 pytestmark = pytest.mark.usefixtures("quick_compilation")
@@ -57,6 +57,11 @@ def test_a_fit_ends_at_its_target_or_its_limit(fits):
     assert np.all((fits.errors <= TARGET) | (fits.iterations == 60))
 
 
+def test_seconds_are_shared_by_all_fits():
+    fits = fit_times(MLP((2,)), 3, 40, Stop(seconds=1e-3), seed=0, progress=False)
+    assert np.all(fits.iterations[1:] == BATCH)  # u* is out of reach: each ends at the first look
+
+
 def test_a_fit_starts_from_the_one_before():
     one, two = (
         fit_times(MLP((6,)), times, 40, Stop(iterations=2), seed=0, progress=False)
@@ -71,7 +76,7 @@ def test_a_fit_starts_from_the_one_before():
 
 
 def test_the_table_stands_beside_the_papers():
-    findings = rank_one(Request(iterations=2, progress=False), times=3, points=64)
+    findings = rank_one_shares(Request(iterations=2, progress=False), times=3, points=64)
     assert [row[0] for row in findings.rows] == [f"{g}(t)" for g in ("W1", "b1", "W2", "b2", "W3")]
     assert [row[-1] for row in findings.rows] == ["95 %", "87 %", "93 %", "89 %", "99 %"]
     shares = findings.data["shares"]

@@ -72,7 +72,7 @@ def test_the_spread_is_about_the_trend():
 def tiny(monkeypatch):
     """Burgers with few points and steps that compile soon; the networks are those compared."""
     few = tinns.Counts(30, 10, 10)
-    quick = {"points": few, "validation": few, "optimizer": tinns.Adam()}
+    quick = {"points": few, "validation": few, "optimizer": tinns.Adam(), "redraw": None}
     small = {name: recipe.but(**quick) for name, recipe in Burgers.recipes.items()}
     monkeypatch.setattr(Burgers, "recipes", small)
 

@@ -3,23 +3,23 @@
 from collections.abc import Callable
 
 from tinns.diagnostics.findings import Findings, Request
-from tinns.diagnostics.rank_one import rank_one
-from tinns.diagnostics.spatial_derivative import spatial_derivative
-from tinns.diagnostics.training_stability import training_stability
+from tinns.diagnostics.rank_one import rank_one_shares
+from tinns.diagnostics.spatial_derivative import slope_errors
+from tinns.diagnostics.training_stability import compare_training
 from tinns.errors import unknown_name
 
 DIAGNOSTICS: dict[str, tuple[str, Callable[[Request], Findings]]] = {
     "spatial-derivative": (
         "error of u_x(0, t) on Burgers, MLP against TINN",
-        spatial_derivative,
+        slope_errors,
     ),
     "training-stability": (
         "losses and updates over the iterations of Algorithm 1 on Burgers, MLP against TINN",
-        training_stability,
+        compare_training,
     ),
     "rank-one": (
         "share of one direction in the path of weights fitted to KdV time by time",
-        rank_one,
+        rank_one_shares,
     ),
 }
 

@@ -24,7 +24,7 @@ LINES = {
 FLOOR = 1e-16  # smaller errors are drawn as this one
 
 
-def spatial_derivative(request: Request) -> Findings:
+def slope_errors(request: Request) -> Findings:
     """The error of u_x(0, t) over time for an MLP and a TINN of equal size."""
     solutions = solved_by_both(request, RECIPE, USUAL)
     times = np.linspace(0, 1, TIMES)

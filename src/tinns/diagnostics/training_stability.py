@@ -26,7 +26,7 @@ LINES = {
 CURVES = ("loss", "validation_loss", "step_norm")
 
 
-def training_stability(request: Request) -> Findings:
+def compare_training(request: Request) -> Findings:
     """Training loss, validation loss and ‖update‖ over iterations, for both networks."""
     solutions = solved_by_both(request, RECIPE, USUAL)
     common = min(len(solution.history) for solution in solutions.values())
