@@ -80,8 +80,8 @@ def rank_one_shares(request: Request, times: int = TIMES, points: int = POINTS) 
         f"{TARGET:.0e} at which a fit ends.",
         "The paper's table does not say whether the mean in time is taken off. Its caption is the "
         "formula alone, which is the column of the whole; its text speaks of variation explained. "
-        f"From the paper's values the whole is {_distance(shares, printed, 'whole'):.1f} percentage "
-        f"points away on average, the column about the mean "
+        f"On average the whole is {_distance(shares, printed, 'whole'):.1f} percentage points away "
+        "from the paper's values, the column about the mean "
         f"{_distance(shares, printed, 'centred'):.1f}.",
     )
     data = {
