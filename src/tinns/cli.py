@@ -1,9 +1,9 @@
-"""The command line: list, solve, plot, reference. A user's mistake is one line and exit code 2."""
+"""The command line: list, solve, plot, reference, diagnose. A mistake is one line and code 2."""
 
 import json
 import sys
-from collections.abc import Callable, Sequence
-from contextlib import suppress
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -13,6 +13,7 @@ from rich.console import Console
 from rich.table import Table
 
 from tinns import plots
+from tinns.diagnostics import DIAGNOSTICS, Findings, Request, diagnostic_named
 from tinns.errors import UserError
 from tinns.files import prepared_folder, write_arrays, write_whole
 from tinns.methods import METHODS
@@ -58,7 +59,7 @@ def about(
 
 @app.command("list")
 def list_names() -> None:
-    """Show the problems, their recipes, and the methods."""
+    """Show the problems, their recipes, the methods and the diagnostics."""
     problems = Table("problem", "equation", "recipes", title="Problems", title_justify="left")
     for name, cls in PROBLEMS.items():
         module = sys.modules[cls.__module__].__doc__ or ""
@@ -66,8 +67,11 @@ def list_names() -> None:
     methods = Table("method", "what it is", title="Methods", title_justify="left")
     for name, (description, _) in METHODS.items():
         methods.add_row(name, description)
-    console.print(problems)
-    console.print(methods)
+    diagnostics = Table("diagnostic", "what it shows", title="Diagnostics", title_justify="left")
+    for name, (description, _) in DIAGNOSTICS.items():
+        diagnostics.add_row(name, description)
+    for table in (problems, methods, diagnostics):
+        console.print(table)
 
 
 @app.command()
@@ -104,17 +108,24 @@ def solve(
     changes = (tuple(hard) if hard else None, _windows(windows))
     choose_recipe(posed, recipe, method, *limits, *changes)  # mistakes show before a folder is made
     folder = out or Path("runs") / posed.name
+    with _folder_for_results(folder):
+        solution = solve_problem(posed, recipe, method, seed, *limits, not quiet, *changes)
+    _write_run(solution, folder)
+    _print_summary(solution.result, folder)
+
+
+@contextmanager
+def _folder_for_results(folder: Path) -> Iterator[None]:
+    """The folder is there before work is spent; a new one goes again where the work fails."""
     is_new = not folder.exists()
     prepared_folder(folder)
     try:
-        solution = solve_problem(posed, recipe, method, seed, *limits, not quiet, *changes)
+        yield
     except BaseException:
         if is_new:
             with suppress(OSError):
                 folder.rmdir()  # nothing was written yet
         raise
-    _write_run(solution, folder)
-    _print_summary(solution.result, folder)
 
 
 @app.command()
@@ -153,6 +164,40 @@ def reference(
         console.print(f"u*({at}) = {', '.join(f'{v:.15g}' for v in value)}")
     if out is not None:
         _write_reference(known, posed.unknowns, posed.test_grid(), out)
+
+
+@app.command()
+def diagnose(
+    name: Annotated[str, typer.Argument(help="A diagnostic's name; `tinns list` shows them.")],
+    seconds: Annotated[
+        float | None, _number(float, "For each network; for rank-one, for all fits together.")
+    ] = None,
+    iterations: Annotated[int | None, _number(int, "For each network, or each fit.")] = None,
+    seed: Annotated[int, _number(int, "Same seed, same numbers.")] = 0,
+    out: Annotated[Path, typer.Option(help="Folder for pictures, tables and numbers.")] = Path(
+        "runs/diagnose"
+    ),
+    quiet: Annotated[bool, typer.Option("--quiet", help="No progress line.")] = False,
+) -> None:
+    """Make one of the paper's diagnostic pictures and tables."""
+    function = diagnostic_named(name)
+    request = Request(seconds, iterations, seed, progress=not quiet)
+    with _folder_for_results(out):
+        findings = function(request)
+    _print_findings(findings)
+    for path in findings.write(out, name):
+        console.print(f"wrote {path}", soft_wrap=True)
+
+
+def _print_findings(findings: Findings) -> None:
+    table = Table(title=findings.title, title_justify="left")
+    for number, heading in enumerate(findings.header):
+        table.add_column(heading, justify="right" if number else "left")
+    for row in findings.rows:
+        table.add_row(*row)
+    console.print(table)
+    for remark in findings.remarks:
+        console.print(remark, highlight=False)
 
 
 def _write_reference(
