@@ -205,7 +205,7 @@ def _print_summary(result: Any, folder: Path) -> None:
         f"{result['validation_loss']:.2e}; results and pictures in {folder}",
         soft_wrap=True,
     )
-    if result["errors"]:
+    if result.get("errors"):
         told = ", ".join(f"{name} {error:.2e}" for name, error in result["errors"].items())
         console.print(f"relative L2 errors: {told}", soft_wrap=True)
     error = result["relative_l2"]
