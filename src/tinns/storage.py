@@ -112,8 +112,8 @@ def _rebuild(
     columns = {
         n.removeprefix("history."): t for n, t in tensors.items() if n.startswith("history.")
     }
-    if problem is None and header["problem"] in PROBLEMS:
-        problem = PROBLEMS[header["problem"]](**header["coefficients"])
+    if problem is None:
+        problem = _of_the_package(header, domain, unknowns)
     if problem is not None and (problem.domain, problem.unknowns) != (domain, unknowns):
         raise UserError(
             f"the given problem {problem.name} has another domain or other unknowns than the one "
@@ -135,6 +135,19 @@ def _rebuild(
         History(columns),
         header["result"],
     )
+
+
+def _of_the_package(
+    header: dict[str, Any], domain: Box, unknowns: tuple[str, ...]
+) -> Problem | None:
+    """The package's problem that was solved, unless it is a user's own of the same name."""
+    if header["problem"] not in PROBLEMS:
+        return None
+    problem, coefficients = problem_named(header["problem"]), header["coefficients"]
+    same = (problem.domain, problem.unknowns) == (domain, unknowns)
+    if not same or not set(coefficients) <= set(problem.coefficients):
+        return None
+    return problem.with_coefficients(coefficients)
 
 
 def _with_conditions(field: Field, header: dict[str, Any], problem: Problem | None) -> Field:
