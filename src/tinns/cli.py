@@ -278,7 +278,7 @@ def _print_summary(result: Any, folder: Path) -> None:
             f"{largest:.1e} of u",
             soft_wrap=True,
         )
-    if result["errors"]:
+    if result.get("errors"):
         told = ", ".join(f"{name} {error:.2e}" for name, error in result["errors"].items())
         console.print(f"relative L2 errors: {told}", soft_wrap=True)
     if result.get("estimates"):

@@ -115,13 +115,10 @@ def _rebuild(
     columns = {
         n.removeprefix("history."): t for n, t in tensors.items() if n.startswith("history.")
     }
-    if problem is None and header["problem"] in PROBLEMS:
-        problem = PROBLEMS[header["problem"]](**header["coefficients"])
-        problem = problem if header.get("knows_truth", True) else problem.without_truth()
-    if problem is not None and domain.end < problem.domain.end:
-        shortened = problem.domain.over(*domain.interval(TIME))
-        if shortened == domain:  # the run was interrupted after some of its windows
-            problem = problem.reposed(domain)
+    if problem is None:
+        problem = _of_the_package(header, domain, unknowns)
+    else:
+        problem = _as_far_as(problem, domain)
     if problem is not None and (problem.domain, problem.unknowns) != (domain, unknowns):
         raise UserError(
             f"the given problem {problem.name} has another domain or other unknowns than the one "
@@ -143,6 +140,28 @@ def _rebuild(
         History(columns),
         header["result"],
     )
+
+
+def _of_the_package(
+    header: dict[str, Any], domain: Box, unknowns: tuple[str, ...]
+) -> Problem | None:
+    """The package's problem that was solved, unless it is a user's own of the same name."""
+    if header["problem"] not in PROBLEMS:
+        return None
+    problem, coefficients = problem_named(header["problem"]), header["coefficients"]
+    problem = _as_far_as(problem, domain)
+    same = (problem.domain, problem.unknowns) == (domain, unknowns)
+    if not same or not set(coefficients) <= set(problem.coefficients):
+        return None
+    problem = problem.with_coefficients(coefficients)
+    return problem if header.get("knows_truth", True) else problem.without_truth()
+
+
+def _as_far_as(problem: Problem, domain: Box) -> Problem:
+    """The problem until the time to which it was solved, if some of its windows are missing."""
+    if domain.end < problem.domain.end and domain == problem.domain.over(*domain.interval(TIME)):
+        return problem.reposed(domain)
+    return problem
 
 
 def _with_conditions(field: Field, header: dict[str, Any], problem: Problem | None) -> Field:

@@ -27,7 +27,7 @@ class NavierStokes3D(Problem):
     domain = Box(x=(0, 2 * pi), y=(0, 2 * pi), z=(0, 2 * pi), t=(0, 5))
     recipes = {
         "fast": Recipe(
-            field=sine_induced((20, 20), gain=1.0),
+            field=sine_induced((20, 20)),
             points=Counts(2_500, 500, 1_200),
             validation=Counts(2_500, 500, 1_200),
         ),
