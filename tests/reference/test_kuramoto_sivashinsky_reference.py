@@ -13,14 +13,12 @@ from tinns.reference import kuramoto_sivashinsky
 from tinns.reference.collocation import DOUBLE, PanelSeries, integrate_adaptively
 from tinns.reference.kuramoto_sivashinsky_spectral import (
     EXTENDED,
-    PRECISION,
     kuramoto_sivashinsky_problem,
     solve_kuramoto_sivashinsky,
 )
 
 PAPER = np.array([100 / 16, 100 / 16**2, 100 / 16**4])
 EARLY = PAPER / 8
-EPSILON = float(np.finfo(PRECISION).eps)
 
 pytestmark = pytest.mark.usefixtures("quick_compilation")
 
@@ -52,18 +50,26 @@ def test_self_convergence(reference):
     x = 2 * np.pi * np.arange(700) / 700
     finer = solve_kuramoto_sivashinsky(*EARLY, modes=288, stages=20, precision=DOUBLE).at(t)
     values = np.sin(np.outer(x - np.pi / 2, np.arange(1, 289))) @ finer.T
-    assert relative_l2(reference.on_grid(x=x, t=t).T, values.T) < 1e-14
+    assert relative_l2(reference.on_grid(x=x, t=t).T, values.T) < 1e-13
 
 
+def test_double_precision_keeps_its_digits_until_chaos_takes_them():
+    t = np.append(np.linspace(0.125, 1, 8), 0.8)
+    coarse = solve_kuramoto_sivashinsky(*PAPER, modes=256, precision=DOUBLE).at(t)
+    fine = solve_kuramoto_sivashinsky(*PAPER, modes=272, stages=28, precision=DOUBLE).at(t)
+    assert relative_l2(coarse[:1], fine[:1]) < 1e-13
+    assert relative_l2(coarse, fine) < 2e-11
+
+
+@pytest.mark.skipif(not EXTENDED, reason="long double is not the 80-bit format here")
 def test_extended_precision_beats_chaos():
     t = np.append(np.linspace(0.125, 1, 8), 0.8)
     double = solve_kuramoto_sivashinsky(*PAPER, modes=256, precision=DOUBLE)
     extended = solve_kuramoto_sivashinsky(*PAPER, modes=256, guess=double).at(t)
     fewer = PanelSeries(double.edges, double.coefficients[..., :240])
     other = solve_kuramoto_sivashinsky(*PAPER, modes=240, stages=28, guess=fewer).at(t)
-    # At t = 1/8 nothing has grown yet, and all digits of the working precision agree.
-    assert relative_l2(other[:1], extended[:1]) < 20 * EPSILON
-    assert relative_l2(other, extended) < (1e-14 if EXTENDED else 2e-11)
+    assert relative_l2(other[:1], extended[:1]) < 1e-17
+    assert relative_l2(other, extended) < 1e-14
     assert relative_l2(double.at(t), extended) < 2e-11
 
 
@@ -135,7 +141,7 @@ def test_mean_is_kept_and_energy_balances(reference, derivative):
     _, beta, gamma = EARLY
     np.testing.assert_allclose(u.mean(axis=0), 0, atol=1e-14)
     balance = (beta * u_x**2 - gamma * u_xx**2).mean(axis=0)
-    np.testing.assert_allclose((u * u_t).mean(axis=0), balance, rtol=1e-11)
+    np.testing.assert_allclose((u * u_t).mean(axis=0), balance, rtol=1e-9)
 
 
 @pytest.mark.parametrize(

@@ -95,8 +95,8 @@ def integrate_adaptively(
     """y on [0, 1], halving or doubling panels until the last Chebyshev terms are negligible.
 
     `nonlinear(times, states)` gets one state a row. Panel lengths are powers of two, so that
-    only a few distinct linear systems are ever factorised. A `guess`, such as the solution in
-    lower precision, changes nothing but saves sweeps.
+    only a few distinct linear systems are ever factorised. A `guess` saves sweeps. It must be of
+    lower precision: the first sweeps of one as good as round-off look like the last.
     """
     rule = RadauRule(stages, real_precision(start))
     scale = np.linalg.norm(start)
