@@ -13,8 +13,8 @@ from tinns.fields import (
     sine_induced,
 )
 from tinns.least_squares import AcceleratedLM, Algorithm1, ColumnScaling, LevenbergMarquardt
-from tinns.optimizers import LBFGS, Adam
 from tinns.observations import read_observations, simulate_observations, write_observations
+from tinns.optimizers import LBFGS, Adam
 from tinns.problem import (
     Condition,
     Problem,

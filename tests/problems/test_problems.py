@@ -18,6 +18,7 @@ BOUNDS = {
     "klein-gordon": 1e-13,
     "kdv": 2e-11,
     "wave": 1e-12,
+    "inverse-burgers": 1e-12,
 }
 
 
@@ -26,7 +27,7 @@ def test_the_reference_makes_every_row_vanish(name):
     problem = problem_named(name)
     system = assemble(problem, Formula(problem.reference().formula))
     data = system.draw(jax.random.key(0), Counts(60, 40, 20), Uniform())
-    psi = {"field": (), "coefficients": {}}
+    psi = {"field": (), "coefficients": {n: problem.truth[n] for n in problem.sought}}
     for block, points in zip(system.blocks, data, strict=True):
         rows = jax.jit(jax.vmap(lambda point, b=block: b.rows(psi, point)))(points)
         worst = dict(zip(block.row_names, np.abs(rows).max(axis=0).tolist(), strict=True))
@@ -61,3 +62,16 @@ def test_an_unknown_problem_suggests_the_nearest():
 def test_an_unknown_recipe_suggests_the_nearest():
     with pytest.raises(UserError, match=r"wave.*'papr'.*did you mean 'paper'"):
         problem_named("wave").recipe("papr")
+
+
+def test_inverse_burgers_seeks_two_numbers_of_which_it_knows_the_truth():
+    problem = problem_named("inverse-burgers")
+    assert set(problem.sought) == set(problem.truth)
+    assert all(abs(problem.sought[n] - true) > 1e-3 for n, true in problem.truth.items())
+    assert problem.known_solution() is not None
+    (data,) = problem.conditions()
+    assert data.region.columns["u"].shape == (2000,)
+    for name in ("fast", "paper"):
+        system = assemble(problem, problem.recipe(name).field)
+        shapes = jax.eval_shape(system.init, jax.random.key(0))
+        assert sum(leaf.size for leaf in jax.tree.leaves(shapes)) == 1147  # [TINN, Appendix B]
