@@ -87,24 +87,18 @@ def table(runs: list[dict[str, Any]]) -> list[dict[str, Any]]:
 
 def _show(rows: list[dict[str, Any]]) -> None:
     names = ("mean_error", "root_mean_square_error", "mean_standard_error", "ratio")
-    header = [
-        "coefficient",
-        "noise",
-        "covered",
-        "at 95 % at least",
-        *(n.replace("_", " ") for n in names),
-    ]
+    header = ["coefficient", "noise", "covered", "bias", "rms", "stated", "ratio"]
     lines = [
         [
             row["coefficient"],
             f"{row['noise']:.0%}",
-            f"{row['covered']}/{row['repetitions']}",
-            str(row["least_likely"]),
-            *("" if row[name] is None else f"{row[name]:.2e}" for name in names),
+            f"{row['covered']}/{row['repetitions']} (>= {row['least_likely']})",
+            *("" if row[name] is None else f"{row[name]:.1e}" for name in names[:3]),
+            "" if row["ratio"] is None else f"{row['ratio']:.2f}",
         ]
         for row in rows
     ]
-    show("Coverage of 95 % intervals, inverse Burgers", header, lines)
+    show("Inverse Burgers: how often 95 % intervals cover the truth", header, lines)
 
 
 def _arguments() -> argparse.Namespace:

@@ -99,7 +99,7 @@ def test_a_file_that_is_not_there_or_no_text(tmp_path):
     [
         ({"x": [0.5], "u": [1.0]}, "expected x, t and one or more of u"),
         ({"x": [0.5], "t": [0.5]}, "expected x, t and one or more of u"),
-        ({"x": [0.5], "t": [0.5], "u": [1.0], "w": [1.0]}, "got columns x, t, u, w"),
+        ({"x": [0.5], "t": [0.5], "u": [1.0], "weight": [1.0]}, "got columns x, t, u, weight"),
         ({"x": [0.5, 7], "t": [0.5, 0], "u": [1, 1]}, r"x = 7 is outside the domain.*row 1"),
         ({"x": [0.5], "t": [np.nan], "u": [1.0]}, "column t holds nan"),
         ({"x": [], "t": [], "u": []}, "empty"),

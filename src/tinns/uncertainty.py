@@ -31,6 +31,8 @@ from tinns.least_squares.rows import Block, linearise
 from tinns.residuals import Psi, System
 from tinns.sampling import ROW_SHARE, Observations, Points
 
+HostPoints = dict[str, np.ndarray]
+
 LEVEL = 0.95
 CHUNK_ROWS = 4096  # whose Jacobian is held at once
 DAMPING = 1e-12  # √D relative to the largest column of J: well above round-off
@@ -81,7 +83,7 @@ def estimates(
     problem = system.problem
     with jax.enable_x64(True):
         psi = jax.tree.map(lambda leaf: np.asarray(leaf, float), psi)
-        data = [{n: np.asarray(c, float) for n, c in p.items()} for p in points]
+        data = [{n: np.asarray(c, dtype=float) for n, c in p.items()} for p in points]
         values = {name: float(psi["coefficients"][name]) for name in problem.sought}
         is_data = [isinstance(region, Observations) for region in system.regions]
         factors = [_factors(block, psi, d) for block, d in zip(blocks, data, strict=True)]
@@ -94,7 +96,8 @@ def estimates(
     for name, value in values.items():
         error, step = (float(a[order.index(name)]) for a in (errors, steps))
         interval = (value - reach * error, value + reach * error)
-        told = (error, interval, step) if np.isfinite([*interval, step]).all() else ()
+        is_told = bool(np.isfinite([*interval, step]).all())
+        told = (error, interval, step) if is_told else (None, None, None)
         found[name] = Estimate(value, *told, true=problem.truth.get(name))
     return found
 
@@ -152,7 +155,7 @@ def linear_answer(
     return errors, freedom, -solve_triangular(triangle, projected)[network:]
 
 
-def _factors(block: Block, psi: Psi, data: Points) -> list[RowFactor]:
+def _factors(block: Block, psi: Psi, data: HostPoints) -> list[RowFactor]:
     """One factor for each kind of row of a block, scaled by 1/sqrt(count) like the loss."""
     count, kinds = count_of(data), len(block.row_names)
     width = sum(np.size(leaf) for leaf in jax.tree.leaves(psi)) + 1
@@ -171,7 +174,7 @@ def _triangle(matrix: np.ndarray) -> np.ndarray:
     return np.asarray(np.linalg.qr(matrix, mode="r"))
 
 
-def _pieces(data: Points, most: int) -> Iterator[tuple[Points, int]]:
+def _pieces(data: HostPoints, most: int) -> Iterator[tuple[HostPoints, int]]:
     """Pieces of one size, for one compiled program, and how many of their data are new."""
     count = count_of(data)
     size = -(-count // -(-count // most))
@@ -181,7 +184,7 @@ def _pieces(data: Points, most: int) -> Iterator[tuple[Points, int]]:
 
 
 @partial(jax.jit, static_argnums=0)
-def _linearised(block: Block, psi: Psi, piece: Points) -> tuple[Array, Array]:
+def _linearised(block: Block, psi: Psi, piece: HostPoints) -> tuple[Array, Array]:
     """Rows (data, kinds) and their Jacobian (data, kinds, parameters), coefficients last."""
     first = len(psi["coefficients"])  # of a tree's columns they come first
     rows, jacobian = jax.vmap(lambda datum: linearise(block.rows, psi, datum))(piece)

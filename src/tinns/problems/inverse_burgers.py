@@ -40,7 +40,7 @@ class InverseBurgers(Problem):
         return u.t + self.convection * u * u.x - self.viscosity * u.xx
 
     def conditions(self):
-        return [observed(**_exact_observations())]
+        return [observed(1.0, **_exact_observations())]
 
     def reference(self):
         return reference.burgers(self.truth["viscosity"])
