@@ -164,6 +164,12 @@ def test_the_estimate_is_that_of_the_whole_jacobian(fitted, monkeypatch):
     assert chunked.standard_error == pytest.approx(found.standard_error, rel=1e-6)
 
 
+def test_a_network_too_large_to_factor_keeps_its_values(fitted, monkeypatch):
+    monkeypatch.setattr(uncertainty, "LARGEST", 10)
+    found = estimates(fitted.system, fitted.psi, fitted.system.blocks, fitted.points)["D"]
+    assert found == Estimate(float(fitted.psi["coefficients"]["D"]), true=TRUE_D)
+
+
 def _marked(psi):
     zeros = jax.tree.map(jnp.zeros_like, psi)
     return zeros | {"coefficients": {"D": jnp.ones(())}}

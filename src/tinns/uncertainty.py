@@ -36,6 +36,7 @@ HostPoints = dict[str, np.ndarray]
 LEVEL = 0.95
 CHUNK_ROWS = 4096  # whose Jacobian is held at once
 DAMPING = 1e-12  # √D relative to the largest column of J: well above round-off
+LARGEST = 8000  # parameters: factors of more take minutes and gigabytes
 IDENTIFIED = 1e-9  # least part of a coefficient's column that no network parameter imitates
 
 
@@ -78,9 +79,13 @@ def estimates(
 ) -> dict[str, Estimate]:
     """What was found for every coefficient that is sought, from the rows that were minimised.
 
-    `blocks` are those of the system, perhaps with other weights, and `points` their data.
+    `blocks` are those of the system, perhaps with other weights, and `points` their data. Networks
+    of more than LARGEST parameters get values without standard errors.
     """
-    problem = system.problem
+    problem, size = system.problem, sum(np.size(leaf) for leaf in jax.tree.leaves(psi))
+    if size > LARGEST:
+        found = {name: float(psi["coefficients"][name]) for name in problem.sought}
+        return {n: Estimate(value, true=problem.truth.get(n)) for n, value in found.items()}
     with jax.enable_x64(True):
         psi = jax.tree.map(lambda leaf: np.asarray(leaf, float), psi)
         data = [{n: np.asarray(c, dtype=float) for n, c in p.items()} for p in points]
