@@ -1,6 +1,7 @@
 """Benchmarks measure what they say, documents repeat what was recorded; times are not tested."""
 
 import dataclasses
+import importlib.util
 import json
 import math
 import subprocess
@@ -270,3 +271,28 @@ def test_exponents_are_those_of_powers():
     points = [{"rows": n, "ms": 3.0 * n**2} for n in (10, 20, 50)]
     exponents = [p["exponent"] for p in scaling.with_exponents(points, "rows")[1:]]
     assert exponents == pytest.approx([2, 2])
+
+
+def test_coverage_counts_the_intervals_that_hold_the_truth():
+    # Loaded by its path: a package of the same name may be installed.
+    spec = importlib.util.spec_from_file_location("coverings", ROOT / "benchmarks" / "coverage.py")
+    assert spec is not None
+    assert spec.loader is not None
+    coverings = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(coverings)
+    random = np.random.default_rng(0)
+
+    def fitted(noise):
+        error = noise * random.standard_normal()
+        stated = {"value": 1 + error, "true": 1.0, "standard_error": noise}
+        return stated | {"interval": [1 + error - 1.96 * noise, 1 + error + 1.96 * noise]}
+
+    runs = [{"noise": s, "estimates": {"k": fitted(s)}} for s in (0.01, 0.05) for _ in range(400)]
+    small, large = coverings.table(runs)
+    for row, noise in ((small, 0.01), (large, 0.05)):
+        assert row["noise"] == noise
+        assert row["least_likely"] <= row["covered"] <= 0.98 * row["repetitions"]
+        assert row["root_mean_square_error"] == pytest.approx(noise, rel=0.1)
+        assert row["ratio"] == pytest.approx(1, rel=0.1)
+    runs[0]["estimates"]["k"] |= {"interval": None, "standard_error": None}
+    assert coverings.table(runs)[0]["repetitions"] == 400  # what is not told does not cover

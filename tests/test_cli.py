@@ -8,7 +8,7 @@ import pytest
 
 import tinns
 from tinns.cli import main
-from tinns.problems import PROBLEMS, NavierStokes3D, Wave
+from tinns.problems import PROBLEMS, InverseBurgers, NavierStokes3D, Wave
 from tinns.training import History
 
 
@@ -132,6 +132,44 @@ def test_reference_of_a_system_written_to_a_file(tmp_path, monkeypatch):
     stored = np.load(tmp_path / "flow.npz")
     point = NavierStokes3D().reference()(x=1.0, y=2.0, z=3.0, t=1.0)
     np.testing.assert_allclose([stored[name][1, 2, 3, 1] for name in "uvw"], point, rtol=1e-14)
+
+
+@pytest.fixture
+def small_inverse(monkeypatch):
+    field = tinns.TimeInduced(tinns.MLP((4,)), tinns.Linear())
+    counts = tinns.Counts(30)
+    small = tinns.Recipe(field, tinns.LevenbergMarquardt(), counts, counts)
+    monkeypatch.setattr(InverseBurgers, "recipes", {"fast": small})
+
+
+@pytest.mark.usefixtures("quick_compilation", "small_inverse")
+def test_coefficients_are_found_from_a_file(tmp_path, capsys):
+    data = tinns.simulate_observations(InverseBurgers(), 40, noise=0.01)
+    file, out = tinns.write_observations(tmp_path / "obs.csv", data), tmp_path / "run"
+    options = ["--data", str(file), "--iterations", "3", "--out", str(out), "--quiet"]
+    assert main(["solve", "inverse-burgers", *options]) == 0
+    result = json.loads((out / "result.json").read_text())
+    assert result["relative_l2"] is None  # of measured data the truth is not known
+    assert result["coefficient_errors"] is None
+    solution = tinns.load(out / "solution.safetensors")
+    assert solution.problem.known_solution() is None
+    shown = capsys.readouterr().out
+    assert "95 % interval (local, linear)" in shown
+    assert set(solution.estimates) == {"convection", "viscosity"}
+    for name, estimate in solution.estimates.items():
+        assert estimate.value == solution.coefficients[name] == result["estimates"][name]["value"]
+        assert f"{estimate.value:.10g}" in shown
+        assert f"{estimate.standard_error:.2e}" in shown
+
+
+def test_a_file_that_does_not_suit_the_problem_is_refused(capsys, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "obs.csv").write_text("x,t,u\n0,0,1\n0,zero,1\n")
+    assert "line 3, column t" in fails(capsys, "solve", "burgers", "--data", "obs.csv")
+    (tmp_path / "obs.csv").write_text("x,t,u\n7,0,1\n")
+    assert "x = 7 is outside" in fails(capsys, "solve", "burgers", "--data", "obs.csv")
+    assert "nowhere.csv" in fails(capsys, "solve", "burgers", "--data", "nowhere.csv")
+    assert [path.name for path in tmp_path.iterdir()] == ["obs.csv"]
 
 
 def fails(capsys, *arguments):

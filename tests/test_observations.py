@@ -99,7 +99,7 @@ def test_a_file_that_is_not_there_or_no_text(tmp_path):
     [
         ({"x": [0.5], "u": [1.0]}, "expected x, t and one or more of u"),
         ({"x": [0.5], "t": [0.5]}, "expected x, t and one or more of u"),
-        ({"x": [0.5], "t": [0.5], "u": [1.0], "w": [1.0]}, "got columns x, t, u, w"),
+        ({"x": [0.5], "t": [0.5], "u": [1.0], "weight": [1.0]}, "got columns x, t, u, weight"),
         ({"x": [0.5, 7], "t": [0.5, 0], "u": [1, 1]}, r"x = 7 is outside the domain.*row 1"),
         ({"x": [0.5], "t": [np.nan], "u": [1.0]}, "column t holds nan"),
         ({"x": [], "t": [], "u": []}, "empty"),
@@ -120,7 +120,10 @@ def test_observing_takes_the_place_of_earlier_data_and_keeps_the_rest():
     (columns,) = observed_columns(InverseBurgers().observing(data))
     np.testing.assert_array_equal(columns["u"], data["u"])
     added = Wave().observing(data)
-    assert [c.name for c in added.conditions()] == [*(c.name for c in Wave().conditions()), "observed"]
+    assert [c.name for c in added.conditions()] == [
+        *(c.name for c in Wave().conditions()),
+        "observed",
+    ]
     assert (added.name, added.speed) == ("wave", Wave().speed)
     twice = added.observing(data | {"u": [0.0, 0.0]}, weight=3.0)
     assert [c.weight for c in twice.conditions() if c.name == "observed"] == [3.0]
@@ -161,7 +164,7 @@ def test_noise_has_the_size_asked_for_and_leaves_the_points_alone():
 
 @pytest.mark.parametrize(("count", "noise"), [(0, 0.0), (2.5, 0.0), (5, -0.1), (5, np.nan)])
 def test_impossible_counts_and_noises_are_refused(count, noise):
-    with pytest.raises(UserError, match="count|noise"):
+    with pytest.raises(UserError, match=r"count|noise"):
         tinns.simulate_observations(Decay(), count, noise)
 
 

@@ -103,3 +103,39 @@ def test_single_precision(heat, small_field, few_points):
 def test_mistakes_are_found_before_any_work(settings, named):
     with pytest.raises(UserError, match=named):
         tinns.solve(**({"problem": "burgers", "progress": False} | settings))
+
+
+def test_coefficients_without_observations_are_refused():
+    with pytest.raises(UserError, match="viscosity cannot be found without observations"):
+        tinns.solve(Burgers(viscosity=tinns.Unknown(0.1)), QUICK, progress=False)
+
+
+def test_coefficients_that_were_sought_are_recorded_with_their_errors():
+    class Decay(tinns.Problem):
+        k: float | tinns.Unknown = tinns.Unknown(1.0)
+        domain = tinns.Box(x=(0, 1), t=(0, 1))
+        truth = {"k": 2.0}
+
+        def equation(self, u, x, t):
+            return u.t + self.k * u
+
+        def conditions(self):
+            x, t = np.random.default_rng(0).uniform(size=(2, 30))
+            return [tinns.observed(x=x, t=t, u=np.exp(-2 * t))]
+
+    counts = Counts(60)
+    field = TimeInduced(MLP((5,)), Layerwise(MLP((3,))))
+    recipe = Recipe(field, points=counts, validation=counts, balance=tinns.Balance())
+    solution = tinns.solve(Decay(), recipe, iterations=40, progress=False)
+    k, error = solution.coefficients["k"], solution.result["coefficient_errors"]["k"]
+    assert error == abs(k - 2.0) < 0.01
+    stored = solution.result["estimates"]["k"]
+    assert (stored["value"], stored["true"], stored["error"]) == (k, 2.0, error)
+    assert 0 < stored["standard_error"] < 0.01
+    assert stored["interval"][0] < k < stored["interval"][1]
+    assert solution.estimates["k"].interval == tuple(stored["interval"])
+
+
+def test_problems_without_unknown_coefficients_have_no_estimates(solution):
+    assert solution.estimates == {}
+    assert "coefficient_errors" not in solution.result

@@ -15,7 +15,7 @@ from tinns import AcceleratedLM, Counts, QuasiRandom, Unknown, uncertainty
 from tinns.least_squares.layout import Layout
 from tinns.least_squares.linearised import Linearised
 from tinns.residuals import assemble
-from tinns.uncertainty import Estimate, RowFactor, estimates, standard_errors
+from tinns.uncertainty import Estimate, RowFactor, estimates, linear_answer
 
 pytestmark = pytest.mark.usefixtures("float64")
 
@@ -29,8 +29,12 @@ def factor(jacobian, rows):
 def test_ordinary_least_squares():
     random = np.random.default_rng(0)
     design, noise = random.normal(size=(40, 5)), random.normal(size=40)
-    residual = noise - design @ np.linalg.lstsq(design, noise)[0]
-    errors, freedom = standard_errors([], [factor(design, residual)], 2)
+    fit = np.linalg.lstsq(design, noise)[0]
+    residual = noise - design @ fit
+    errors, freedom, steps = linear_answer([], [factor(design, residual)], 2)
+    np.testing.assert_allclose(steps, 0, atol=1e-12)
+    _, _, steps = linear_answer([], [factor(design, noise)], 2)
+    np.testing.assert_allclose(steps, -fit[-2:], rtol=1e-9)
     assert freedom == pytest.approx(35)
     covariance = residual @ residual / 35 * np.linalg.inv(design.T @ design)
     np.testing.assert_allclose(errors, np.sqrt(np.diagonal(covariance)[-2:]), rtol=1e-9)
@@ -41,7 +45,7 @@ def test_a_penalised_fit_answers_to_noise_as_its_matrix_says():
     penalty, first, second = (random.normal(size=(n, 6)) for n in (20, 15, 10))
     residuals_of = [random.normal(size=len(j)) for j in (penalty, first, second)]
     parts = [factor(j, r) for j, r in zip((penalty, first, second), residuals_of, strict=True)]
-    errors, freedom = standard_errors(parts[:1], parts[1:], 2)
+    errors, freedom, _ = linear_answer(parts[:1], parts[1:], 2)
 
     data = np.concatenate([first, second])
     inverse = np.linalg.inv(penalty.T @ penalty + data.T @ data)
@@ -61,9 +65,9 @@ def test_what_the_rows_do_not_determine_has_no_error():
     absent = np.column_stack([design, np.zeros(30)])
     imitated = np.column_stack([design, design[:, 0] - 2 * design[:, 2]])
     for jacobian in (absent, imitated):
-        errors, _ = standard_errors([], [factor(jacobian, random.normal(size=30))], 1)
+        errors, _, _ = linear_answer([], [factor(jacobian, random.normal(size=30))], 1)
         assert np.isinf(errors).all()
-    errors, _ = standard_errors([], [factor(design[:3], np.zeros(3))], 1)
+    errors, _, _ = linear_answer([], [factor(design[:3], np.zeros(3))], 1)
     assert np.isinf(errors).all()  # as many numbers as observations leave no noise to see
 
 
@@ -71,16 +75,16 @@ def test_parameters_that_repeat_each_other_do_no_harm():
     random = np.random.default_rng(3)
     design, residual = random.normal(size=(30, 3)), random.normal(size=30)
     redundant = np.column_stack([design[:, :2] @ random.normal(size=(2, 8)), design])
-    (once,), freedom = standard_errors([], [factor(design, residual)], 1)
-    (again,), same = standard_errors([], [factor(redundant, residual)], 1)
+    (once,), freedom, _ = linear_answer([], [factor(design, residual)], 1)
+    (again,), same, _ = linear_answer([], [factor(redundant, residual)], 1)
     assert again == pytest.approx(once, rel=1e-3)
     assert same == pytest.approx(freedom, rel=1e-3)
 
 
 def test_an_estimate_survives_as_plain_data():
-    for estimate in (Estimate(1.0, 0.1, (0.8, 1.2), 1.1), Estimate(2.0)):
+    for estimate in (Estimate(1.0, 0.1, (0.8, 1.2), 1e-3, 1.1), Estimate(2.0)):
         assert Estimate.from_data(estimate.as_data()) == estimate
-    assert Estimate(1.0, 0.1, (0.8, 1.2), 1.1).as_data()["error"] == pytest.approx(0.1)
+    assert Estimate(1.0, true=1.1).as_data()["error"] == pytest.approx(0.1)
 
 
 class Heat(tinns.Problem):
@@ -160,6 +164,12 @@ def test_the_estimate_is_that_of_the_whole_jacobian(fitted, monkeypatch):
     assert chunked.standard_error == pytest.approx(found.standard_error, rel=1e-6)
 
 
+def test_a_network_too_large_to_factor_keeps_its_values(fitted, monkeypatch):
+    monkeypatch.setattr(uncertainty, "LARGEST", 10)
+    found = estimates(fitted.system, fitted.psi, fitted.system.blocks, fitted.points)["D"]
+    assert found == Estimate(float(fitted.psi["coefficients"]["D"]), true=TRUE_D)
+
+
 def _marked(psi):
     zeros = jax.tree.map(jnp.zeros_like, psi)
     return zeros | {"coefficients": {"D": jnp.ones(())}}
@@ -178,4 +188,5 @@ def test_intervals_cover_the_truth_as_often_as_they_say(fitted):
     spread = np.std([e.value for e in found], ddof=1)  # itself known to 11 %
     mean_error = np.mean([e.standard_error for e in found])
     assert 0.65 < mean_error / spread < 1.5
+    assert np.median([abs(e.remaining_step / e.standard_error) for e in found]) < 0.3
     assert abs(np.mean([e.value for e in found]) - TRUE_D) < 4 * spread / np.sqrt(repetitions)

@@ -308,6 +308,17 @@ def _print_estimates(stored: dict[str, Any]) -> None:
             *([f"{data['error']:.2e}" if "error" in data else ""] if is_known else []),
         )
     console.print(table)
+    unfinished = [
+        name
+        for name, data in stored.items()
+        if data["interval"] and abs(data["remaining_step"]) > data["standard_error"]
+    ]
+    if unfinished:
+        console.print(
+            f"not converged: {', '.join(unfinished)} would still move by more than the standard "
+            "error; give more time",
+            soft_wrap=True,
+        )
 
 
 def main(arguments: list[str] | None = None) -> int:

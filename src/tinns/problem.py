@@ -181,7 +181,7 @@ class Problem:
         known: where coefficients are sought, `truth` and the reference are dropped, unless the data
         are `simulated` from them.
         """
-        data = observed(weight, **columns)
+        data = _observed(columns, weight)
         assert isinstance(data.region, Observations)
         _check_columns(self, data.region.columns)
         declared = self.conditions() if type(self).conditions is not Problem.conditions else []
@@ -228,6 +228,10 @@ class Problem:
 
 def observed(weight: float = 1.0, **columns: Any) -> Condition:
     """Given values at given points: `observed(x=xs, t=ts, u=values)`, one column each."""
+    return _observed(columns, weight)
+
+
+def _observed(columns: Mapping[str, Any], weight: float) -> Condition:
     arrays = {name: np.asarray(column, dtype=float) for name, column in columns.items()}
     lengths = {name: array.shape for name, array in arrays.items()}
     if not arrays or any(len(s) != 1 for s in lengths.values()) or len(set(lengths.values())) != 1:

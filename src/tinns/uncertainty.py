@@ -31,9 +31,12 @@ from tinns.least_squares.rows import Block, linearise
 from tinns.residuals import Psi, System
 from tinns.sampling import ROW_SHARE, Observations, Points
 
+HostPoints = dict[str, np.ndarray]
+
 LEVEL = 0.95
 CHUNK_ROWS = 4096  # whose Jacobian is held at once
 DAMPING = 1e-12  # √D relative to the largest column of J: well above round-off
+LARGEST = 8000  # parameters: factors of more take minutes and gigabytes
 IDENTIFIED = 1e-9  # least part of a coefficient's column that no network parameter imitates
 
 
@@ -41,13 +44,15 @@ IDENTIFIED = 1e-9  # least part of a coefficient's column that no network parame
 class Estimate:
     """A coefficient that was found, with its local, linear uncertainty.
 
-    Standard error and 95 % interval are None where the data cannot tell them. `true` is what the
-    problem says of it, if anything.
+    Standard error, 95 % interval and remaining step are None where the data cannot tell them. The
+    remaining step is how far the linear model would still move the value: in a fit that has
+    converged it is small beside the standard error. `true` is what the problem says of the value.
     """
 
     value: float
     standard_error: float | None = None
     interval: tuple[float, float] | None = None
+    remaining_step: float | None = None
     true: float | None = None
 
     @property
@@ -59,12 +64,14 @@ class Estimate:
         """Plain data for a record; `from_data` gives the estimate back."""
         data: dict[str, Any] = {"value": self.value, "standard_error": self.standard_error}
         data["interval"] = None if self.interval is None else list(self.interval)
+        data["remaining_step"] = self.remaining_step
         return data if self.true is None else data | {"true": self.true, "error": self.error}
 
     @classmethod
     def from_data(cls, data: Any) -> "Estimate":
         interval = data["interval"] and tuple(data["interval"])
-        return cls(data["value"], data["standard_error"], interval, data.get("true"))
+        told = (data["standard_error"], interval, data["remaining_step"])
+        return cls(data["value"], *told, true=data.get("true"))
 
 
 def estimates(
@@ -72,25 +79,30 @@ def estimates(
 ) -> dict[str, Estimate]:
     """What was found for every coefficient that is sought, from the rows that were minimised.
 
-    `blocks` are those of the system, perhaps with other weights, and `points` their data.
+    `blocks` are those of the system, perhaps with other weights, and `points` their data. Networks
+    of more than LARGEST parameters get values without standard errors.
     """
-    problem = system.problem
+    problem, size = system.problem, sum(np.size(leaf) for leaf in jax.tree.leaves(psi))
+    if size > LARGEST:
+        found = {name: float(psi["coefficients"][name]) for name in problem.sought}
+        return {n: Estimate(value, true=problem.truth.get(n)) for n, value in found.items()}
     with jax.enable_x64(True):
         psi = jax.tree.map(lambda leaf: np.asarray(leaf, float), psi)
-        data = [{n: np.asarray(c, float) for n, c in p.items()} for p in points]
+        data = [{n: np.asarray(c, dtype=float) for n, c in p.items()} for p in points]
         values = {name: float(psi["coefficients"][name]) for name in problem.sought}
         is_data = [isinstance(region, Observations) for region in system.regions]
         factors = [_factors(block, psi, d) for block, d in zip(blocks, data, strict=True)]
     observed = [f for kinds, o in zip(factors, is_data, strict=True) if o for f in kinds]
     penalties = [f for kinds, o in zip(factors, is_data, strict=True) if not o for f in kinds]
     order = sorted(values)  # as in a tree of parameters
-    errors, freedom = standard_errors(penalties, observed, len(order))
+    errors, freedom, steps = linear_answer(penalties, observed, len(order))
     reach = float(student.ppf((1 + LEVEL) / 2, freedom)) if freedom > 0 else np.nan
     found = {}
     for name, value in values.items():
-        error = float(errors[order.index(name)])
+        error, step = (float(a[order.index(name)]) for a in (errors, steps))
         interval = (value - reach * error, value + reach * error)
-        told = (error, interval) if np.isfinite(interval).all() else (None, None)
+        is_told = bool(np.isfinite([*interval, step]).all())
+        told = (error, interval, step) if is_told else (None, None, None)
         found[name] = Estimate(value, *told, true=problem.truth.get(name))
     return found
 
@@ -115,51 +127,59 @@ class RowFactor:
         return float(np.sum(self.matrix[:, -1] ** 2))
 
 
-def standard_errors(
+def linear_answer(
     penalties: Sequence[RowFactor], observed: Sequence[RowFactor], coefficients: int
-) -> tuple[np.ndarray, float]:
-    """The standard errors of the last so many parameters, and the degrees of freedom of the noise.
+) -> tuple[np.ndarray, float, np.ndarray]:
+    """Of the last so many parameters: standard errors, degrees of freedom of the noise, next steps.
 
-    Not finite for coefficients that the rows do not determine.
+    A next step is that of Gauss and Newton. Not finite where the rows do not determine a
+    coefficient, or no residual is left to see the noise by.
     """
-    everything = np.concatenate([f.jacobian for f in (*penalties, *observed)])
-    size = everything.shape[1]
+    everything = np.concatenate([f.matrix for f in (*penalties, *observed)])
+    size = everything.shape[1] - 1
     network = size - coefficients
-    columns = np.linalg.norm(everything, axis=0)
-    damping = DAMPING * columns.max() * np.eye(network, size)
-    triangle = np.linalg.qr(np.concatenate([everything, damping]), mode="r")
+    columns = np.linalg.norm(everything[:, :-1], axis=0)
+    damping = DAMPING * columns.max() * np.eye(network, size + 1)
+    factor = _triangle(np.concatenate([everything, damping]))
+    triangle, projected = factor[:size, :size], factor[:size, size]
+    nothing = np.full(coefficients, np.inf)
     own = np.abs(np.diagonal(triangle)[network:])  # what is left of a coefficient's column
     if not (own > IDENTIFIED * columns[network:]).all():
-        return np.full(coefficients, np.inf), 0.0
+        return nothing, 0.0, nothing
     whitened = [solve_triangular(triangle, f.jacobian.T, trans=1).T for f in observed]
     grams = [w.T @ w for w in whitened]  # H = (J R⁻¹)(J R⁻¹)ᵀ, block by block
     answer = np.array([[np.sum(a * b) for b in grams] for a in grams])  # E‖r_k‖² = Σ answer σ²
     answer += np.diag([f.count - 2 * np.trace(g) for f, g in zip(observed, grams, strict=True)])
     freedom = float(answer.sum())
     if not freedom > 0:
-        return np.full(coefficients, np.inf), 0.0
+        return nothing, 0.0, nothing
     variances, _ = nnls(answer, np.array([f.square for f in observed]))
     covariance = sum(v * g for v, g in zip(variances, grams, strict=True))
     towards = solve_triangular(triangle, np.eye(size)[:, network:], trans=1)  # R⁻ᵀ e
-    return np.sqrt(np.einsum("pc,pq,qc->c", towards, covariance, towards)), freedom
+    errors = np.sqrt(np.einsum("pc,pq,qc->c", towards, covariance, towards))
+    return errors, freedom, -solve_triangular(triangle, projected)[network:]
 
 
-def _factors(block: Block, psi: Psi, data: Points) -> list[RowFactor]:
+def _factors(block: Block, psi: Psi, data: HostPoints) -> list[RowFactor]:
     """One factor for each kind of row of a block, scaled by 1/sqrt(count) like the loss."""
     count, kinds = count_of(data), len(block.row_names)
-    folded: list[np.ndarray | None] = [None] * kinds
+    width = sum(np.size(leaf) for leaf in jax.tree.leaves(psi)) + 1
+    folded = [np.zeros((0, width))] * kinds
     for piece, length in _pieces(data, max(1, CHUNK_ROWS // kinds)):
         rows, jacobian = (np.asarray(a)[:length] for a in _linearised(block, psi, piece))
         for kind in range(kinds):
             part = np.column_stack([jacobian[:, kind], rows[:, kind]]) / np.sqrt(count)
-            stacked = part if folded[kind] is None else np.concatenate([folded[kind], part])
-            tall = stacked.shape[0] > stacked.shape[1]
-            folded[kind] = np.linalg.qr(stacked, mode="r") if tall else stacked
+            folded[kind] = _triangle(np.concatenate([folded[kind], part]))
     true_rows = int(np.count_nonzero(data[ROW_SHARE])) if ROW_SHARE in data else count
-    return [RowFactor(matrix, true_rows) for matrix in folded if matrix is not None]
+    return [RowFactor(matrix, true_rows) for matrix in folded]
 
 
-def _pieces(data: Points, most: int) -> Iterator[tuple[Points, int]]:
+def _triangle(matrix: np.ndarray) -> np.ndarray:
+    """R of QR."""
+    return np.asarray(np.linalg.qr(matrix, mode="r"))
+
+
+def _pieces(data: HostPoints, most: int) -> Iterator[tuple[HostPoints, int]]:
     """Pieces of one size, for one compiled program, and how many of their data are new."""
     count = count_of(data)
     size = -(-count // -(-count // most))
@@ -169,7 +189,7 @@ def _pieces(data: Points, most: int) -> Iterator[tuple[Points, int]]:
 
 
 @partial(jax.jit, static_argnums=0)
-def _linearised(block: Block, psi: Psi, piece: Points) -> tuple[Array, Array]:
+def _linearised(block: Block, psi: Psi, piece: HostPoints) -> tuple[Array, Array]:
     """Rows (data, kinds) and their Jacobian (data, kinds, parameters), coefficients last."""
     first = len(psi["coefficients"])  # of a tree's columns they come first
     rows, jacobian = jax.vmap(lambda datum: linearise(block.rows, psi, datum))(piece)

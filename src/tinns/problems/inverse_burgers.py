@@ -29,6 +29,8 @@ class InverseBurgers(Problem):
     truth = {"convection": 1.0, "viscosity": 0.01 / pi}
     recipes = {
         "fast": Recipe(field=TimeInduced(), weights={"observed": 10.0}),
+        # A heavy weight would have the network follow the noise instead of the equation.
+        "noisy": Recipe(field=TimeInduced(), weights={"observed": 1.0}),
         "paper": PAPER.but(
             points=Counts(10_000), validation=Counts(5_000), weights={"observed": 10.0}
         ),
@@ -38,7 +40,7 @@ class InverseBurgers(Problem):
         return u.t + self.convection * u * u.x - self.viscosity * u.xx
 
     def conditions(self):
-        return [observed(**_exact_observations())]
+        return [observed(1.0, **_exact_observations())]
 
     def reference(self):
         return reference.burgers(self.truth["viscosity"])
