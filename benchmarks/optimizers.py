@@ -20,7 +20,7 @@ from matplotlib.lines import Line2D
 from matplotlib.patheffects import withStroke
 from matplotlib.ticker import LogLocator, NullFormatter
 
-from records import CUT_OFF, ROOT, Group, groups, main_device, paper, plural, read_records
+from records import CUT_OFF, ROOT, Group, groups, main_device, papers_table, plural, read_records
 
 
 @dataclass(frozen=True)
@@ -78,7 +78,7 @@ def run(arguments: argparse.Namespace) -> None:
                     print(f"{problem} {name} seed {seed}: recorded")
                     continue
                 named = (problem, optimizer.recipe, optimizer.method, seed)
-                written.append(record(*named, arguments, arguments.out))
+                written += record(*named, arguments, arguments.out)
                 if arguments.archive:
                     bundle(arguments.archive, written)
 
@@ -102,7 +102,7 @@ def draw(path: Path, device: str | None = None) -> Path:
     FigureCanvasAgg(figure)
     panels = figure.subplots(2, 3)
     drawn: dict[str, set[int]] = {}
-    for axes, (problem, figures) in zip(panels.flat, paper().items(), strict=False):
+    for axes, (problem, figures) in zip(panels.flat, papers_table().items(), strict=False):
         for name, optimizer in OPTIMIZERS.items():
             wanted = (problem, optimizer.method, optimizer.recipe)
             for group in found:
@@ -117,7 +117,7 @@ def draw(path: Path, device: str | None = None) -> Path:
         axes.set_xlabel("training time, seconds", color=INK)
     for axes in panels[:, 0]:
         axes.set_ylabel("relative L2 error", color=INK)
-    _legend(panels.flat[len(paper())], drawn, device)
+    _legend(panels.flat[len(papers_table())], drawn, device)
     path.parent.mkdir(parents=True, exist_ok=True)
     figure.savefig(path, dpi=160)
     return path

@@ -43,6 +43,7 @@ def _errors() -> str:
         for recipe in RECIPES
         for group in found
         if (group.problem, group.method, group.recipe) == (problem, "tinn", recipe)
+        and group.is_scored
     ]
     header = [
         "problem",
@@ -97,8 +98,13 @@ def _untuned() -> str:
     )
 
 
-def _error_row(group: Group, figures: dict[str, float]) -> list[str]:
-    error, passed = group.mean("relative_l2"), group.seconds_to(figures["relative_l2"])
+def _error_row(group: Group, figures: dict[str, Any]) -> list[str]:
+    error, papers, hours = (
+        group.mean("relative_l2"),
+        figures.get("relative_l2"),
+        figures.get("hours"),
+    )
+    passed = group.seconds_to(papers) if papers else None
     return [
         group.problem,
         f"`{group.recipe}`",
@@ -108,9 +114,9 @@ def _error_row(group: Group, figures: dict[str, float]) -> list[str]:
         _span(group),
         f"{group.pace:.2f}",
         f"{group.runs[0]['parameters']}",
-        f"{figures['relative_l2']:.2e}",
-        f"{figures['hours']}",
-        _digits(figures["relative_l2"] / error),
+        f"{papers:.2e}" if papers else "–",
+        f"{hours}" if hours else "–",
+        _digits(papers / error) if papers else "–",
         "–" if passed is None else _digits(passed),
     ]
 

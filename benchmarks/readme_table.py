@@ -15,7 +15,7 @@ from records import (
     find,
     groups,
     main_device,
-    paper,
+    papers_table,
     plural,
     read_records,
     table,
@@ -33,7 +33,7 @@ def results() -> str:
     records = [record for record in records if record["device"] == device]
     found = groups(records)
     rows = []
-    for problem, figures in paper().items():
+    for problem, figures in papers_table().items():
         same, best = find(found, problem, ["paper"]), find(found, problem, OURS)
         rows.append(
             [

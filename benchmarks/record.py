@@ -3,7 +3,8 @@
     python benchmarks/record.py burgers --recipe paper --seeds 0 1 2 3 4 --iterations 3000
 
 Each run is written to OUT/PROBLEM-RECIPE[-METHOD]-EXTENT[-cpu]-SEED.json as soon as it ends, with
-its error against training seconds; --archive bundles what was written.
+its error against training seconds, and with --pictures its solution to a .png of the same name;
+--archive bundles what was written.
 """
 
 import argparse
@@ -14,11 +15,14 @@ from pathlib import Path
 from typing import Any
 
 import jax
+from PIL import Image
 
 import tinns
 from tinns.files import write_whole
 
 CURVE_POINTS = 60
+PICTURE_WIDTHS = (1300, 1000, 800, 600)  # pixels, the first that makes a file small enough
+PICTURE_BYTES = 150_000
 
 
 def main() -> None:
@@ -30,9 +34,8 @@ def main() -> None:
             if arguments.limit and spent > arguments.limit:
                 print(f"{name} seed {seed}: left out, {spent:.0f} s spent", flush=True)
                 continue
-            written.append(
-                record(name, arguments.recipe, arguments.method, seed, arguments, arguments.out)
-            )
+            named = (name, arguments.recipe, arguments.method, seed)
+            written += record(*named, arguments, arguments.out, arguments.pictures)
             if arguments.archive:
                 bundle(arguments.archive, written)
 
@@ -44,9 +47,11 @@ def record(
     seed: int,
     limits: Any,
     out: Path,
-) -> Path:
+    pictures: bool = False,
+) -> list[Path]:
     """One solve, written to `out` and told in a line; without a recipe, by the default one."""
-    result = run(problem, recipe, method, seed, limits)
+    solution = run(problem, recipe, method, seed, limits)
+    result = {**solution.result, "curve": curve(solution)}
     name, recipe = result["problem"], result["recipe"]
     out.mkdir(parents=True, exist_ok=True)
     on_cpu = jax.default_backend() == "cpu"
@@ -55,20 +60,20 @@ def record(
     write_whole(path, lambda temporary: temporary.write_text(text))
     print(
         f"{name:14s} {method:12s} seed {seed}  {result['iterations']:6d} its  "
-        f"error {result['relative_l2']:.2e}  {result['seconds']:7.1f} s  "
+        f"error {_stated(result['relative_l2'])}  {result['seconds']:7.1f} s  "
         f"{1e3 * result['seconds'] / result['iterations']:.2f} ms/it  "
         f"compile {result['compile_seconds']:.1f} s  {result['stop_reason']}  "
         f"failures {result.get('failures')}  redraws {result.get('redraws')}",
         flush=True,
     )
-    return path
+    return [path, draw(solution, path.with_suffix(".png"))] if pictures else [path]
 
 
 def run(
     problem: str | tinns.Problem, recipe: str | None, method: str, seed: int, limits: Any
-) -> dict[str, Any]:
-    """One solve, as its result with the thinned curve of error against seconds."""
-    solution = tinns.solve(
+) -> tinns.Solution:
+    """One solve without a word."""
+    return tinns.solve(
         problem,
         recipe=recipe,
         method=method,
@@ -77,9 +82,13 @@ def run(
         seconds=limits.seconds,
         progress=False,
     )
+
+
+def curve(solution: tinns.Solution) -> list[dict[str, float]]:
+    """Error against seconds, thinned out; empty where no error was measured."""
     iterations, errors = solution.history.measured("relative_l2")
     stride = max(1, len(iterations) // CURVE_POINTS)
-    curve = [
+    return [
         {
             "iteration": int(i),
             "seconds": float(solution.history["seconds"][int(i) - 1]),
@@ -88,7 +97,24 @@ def run(
         }
         for i, e in zip(iterations[::stride], errors[::stride], strict=True)
     ]
-    return {**solution.result, "curve": curve}
+
+
+def draw(solution: tinns.Solution, path: Path) -> Path:
+    """The picture of a solution, made smaller until it is fit for a page."""
+    solution.plot(path)
+    with Image.open(path) as image:
+        pixels = image.convert("RGB")
+    for width in PICTURE_WIDTHS:
+        height = round(pixels.height * width / pixels.width)
+        smaller = pixels.resize((width, height), Image.Resampling.LANCZOS).quantize(256)
+        write_whole(path, lambda temporary, s=smaller: s.save(temporary, optimize=True))
+        if path.stat().st_size <= PICTURE_BYTES:
+            break
+    return path
+
+
+def _stated(error: float | None) -> str:
+    return "unknown " if error is None else f"{error:.2e}"
 
 
 def file_name(
@@ -127,6 +153,7 @@ def _arguments() -> argparse.Namespace:
     parser.add_argument("--seconds", type=float)
     parser.add_argument("--limit", type=float, help="start no run after so many seconds")
     parser.add_argument("--out", type=Path, default=Path("results/runs"))
+    parser.add_argument("--pictures", action="store_true", help="draw each solution as well")
     parser.add_argument("--archive", type=Path, help="also bundle what was written as .tgz")
     return parser.parse_args()
 

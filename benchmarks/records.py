@@ -36,6 +36,11 @@ class Group:
     def seeds(self) -> int:
         return len(self.runs)
 
+    @property
+    def is_scored(self) -> bool:
+        """Whether an error is known; it is not where a problem has no reference."""
+        return all(run["relative_l2"] is not None for run in self.runs)
+
     def mean(self, name: str) -> float:
         return float(np.mean([run[name] for run in self.runs]))
 
@@ -61,7 +66,9 @@ class Group:
         return seconds, over(errors, axis=0)
 
     def seconds_to(self, error: float) -> float | None:
-        """When the mean curve passes an error for good; None where it does not."""
+        """When the mean curve passes an error for good; None where it does not, or is unknown."""
+        if not all(run["curve"] for run in self.runs):
+            return None
         seconds, errors = self.curve()
         (above,) = np.nonzero(errors > error)
         last = above[-1] + 1 if above.size else 0
@@ -75,7 +82,9 @@ class Group:
 
 
 def read_records(folder: Path = ROOT / "results/runs") -> list[Record]:
-    return [json.loads(path.read_text()) for path in sorted(folder.glob("*.json"))]
+    """What was recorded, each with the name of its file, less the ending, as `stem`."""
+    paths = sorted(folder.glob("*.json"))
+    return [json.loads(path.read_text()) | {"stem": path.stem} for path in paths]
 
 
 def groups(records: Iterable[Record]) -> list[Group]:
@@ -112,7 +121,9 @@ def find(
 ) -> Group | None:
     """Of the groups of these recipes the one of lowest mean error; None where there is none."""
     fitting = [
-        g for g in found if (g.problem, g.method) == (problem, method) and g.recipe in recipes
+        g
+        for g in found
+        if (g.problem, g.method) == (problem, method) and g.recipe in recipes and g.is_scored
     ]
     return min(fitting, key=lambda g: g.mean("relative_l2"), default=None)
 
@@ -129,9 +140,14 @@ def plural(count: int, noun: str) -> str:
     return f"{count} {noun}" if count == 1 else f"{count} {noun}s"
 
 
-def paper() -> dict[str, dict[str, float]]:
-    """The paper's own figures by problem."""
+def paper() -> dict[str, dict[str, Any]]:
+    """The paper's own figures by problem, as far as it states them."""
     return tomllib.loads((ROOT / "results/paper.toml").read_text())
+
+
+def papers_table() -> dict[str, dict[str, Any]]:
+    """Of the paper's figures those of its main table, which states errors and hours."""
+    return {problem: figures for problem, figures in paper().items() if "hours" in figures}
 
 
 def table(header: Iterable[str], rows: Iterable[Iterable[str]]) -> list[str]:

@@ -87,7 +87,7 @@ def main() -> None:
     written = []
     for problem in PROBLEMS:
         for seed in arguments.seeds:
-            written.append(record(problem, None, "tinn", seed, arguments, arguments.out))
+            written += record(problem, None, "tinn", seed, arguments, arguments.out)
             if arguments.archive:
                 bundle(arguments.archive, written)
 

@@ -1,5 +1,6 @@
 """Benchmarks measure what they say, documents repeat what was recorded; times are not tested."""
 
+import dataclasses
 import json
 import math
 import subprocess
@@ -8,9 +9,11 @@ import tarfile
 from argparse import Namespace
 from pathlib import Path
 
+import jax
 import numpy as np
 import pytest
 
+import gallery
 import measuring
 import optimizers
 import parts
@@ -18,6 +21,7 @@ import record
 import records
 import scaling
 import tinns
+from tinns.problems import PROBLEMS
 
 ROOT = Path(__file__).parent.parent
 TINY = tinns.TimeInduced(tinns.MLP((4,)), tinns.Layerwise(tinns.MLP((3,))))
@@ -117,6 +121,120 @@ def test_the_picture_is_drawn_from_the_records(tmp_path):
 def test_the_page_on_performance_is_made_from_the_records():
     command = [sys.executable, str(ROOT / "benchmarks" / "performance.py"), "--check"]
     assert subprocess.run(command, check=False).returncode == 0
+
+
+def test_the_gallery_is_made_from_the_records():
+    command = [sys.executable, str(ROOT / "benchmarks" / "gallery.py"), "--check"]
+    assert subprocess.run(command, check=False).returncode == 0
+
+
+def section(page, name):
+    """The part of the gallery about one problem."""
+    return page.split(f"\n## {name}\n")[1].split("\n## ")[0]
+
+
+def test_the_gallery_has_every_problem_also_without_a_record():
+    page = gallery.page([made_up(error=2e-5, parameters=77, stem="a")], {})
+    assert all(f"\n## {name}\n" in page for name in PROBLEMS)
+    burgers, wave = section(page, "burgers"), section(page, "wave")
+    assert "2.00e-05" in burgers
+    assert "| parameters | 77 |" in burgers
+    assert "6.89e-07" in burgers
+    assert "No record yet" not in burgers
+    assert "No record yet" in wave
+    assert "x ∈ [0, 1], t ∈ [0, 1]" in wave
+
+
+def test_the_gallery_states_what_else_a_record_holds():
+    estimate = {"value": 1.5, "standard_error": 0.1, "interval": [1.3, 1.7], "true": 1.0}
+    runs = [
+        made_up(
+            seed,
+            parameters=1,
+            errors={"velocity": (1 + seed) * 1e-3},
+            estimates={"viscosity": estimate | {"error": (1 + seed) * 0.25}},
+            windows=[{"relative_l2": 1e-4}, {"relative_l2": 3e-4}],
+        )
+        for seed in (0, 1)
+    ]
+    text = section(gallery.page(runs, {}), "burgers")
+    assert "| velocity | 1.50e-03 |" in text
+    assert "| viscosity | 1 | 1.5 | 1.0e-01 | [1.3, 1.7] | 3.75e-01 |" in text
+    assert "2 windows" in text
+    assert "| 2 | 3.00e-04 |" in text
+
+
+def test_the_gallery_names_other_methods_of_the_records_and_of_the_paper(monkeypatch):
+    figures = {"burgers": {"relative_l2": 1e-6, "methods": {"separation": 3.04e-8}}}
+    monkeypatch.setattr(gallery, "paper", lambda: figures)
+    runs = [made_up(parameters=1), made_up(parameters=1, method="mlp", error=0.5)]
+    text = section(gallery.page(runs, {}), "burgers")
+    assert "| `separation` | no record yet | – | – | 3.04e-08 |" in text
+    assert "| `mlp` | 5.00e-01 | 10 | `fast`, GPU | – |" in text
+
+
+def test_the_gallery_takes_the_picture_of_lowest_error_and_says_whose_it_is(tmp_path):
+    folder, pictures = tmp_path / "runs", tmp_path / "pictures"
+    folder.mkdir()
+    for seed, error in enumerate((3e-3, 1e-3, 1e-9)):
+        text = json.dumps(made_up(seed, error=error, parameters=5))
+        (folder / f"run{seed}.json").write_text(text)
+        if seed < 2:  # the last has no picture
+            (folder / f"run{seed}.png").write_text(f"picture {seed}")
+    shown = gallery.take_pictures(folder, pictures)
+    assert (pictures / "burgers.png").read_text() == "picture 1"
+    assert shown == gallery.read_shown(pictures)
+    page = gallery.page([], shown)
+    assert "![burgers](images/gallery/burgers.png)" in page
+    assert "`run1`, recipe `fast`, error 1.00e-03" in page
+
+
+def test_every_picture_of_the_gallery_says_whose_it_is_and_is_small():
+    pictures = {path.stem for path in gallery.PICTURES.glob("*.png")}
+    assert pictures == set(gallery.read_shown())
+    for path in gallery.PICTURES.glob("*.png"):
+        assert path.stat().st_size <= record.PICTURE_BYTES
+
+
+def test_domains_are_written_as_in_mathematics():
+    box = tinns.Box(x=(0, 2 * np.pi), y=(-np.pi, np.pi), t=(0, 0.8), periodic="x")
+    assert gallery.domain_text(box) == "x ∈ [0, 2π] (periodic), y ∈ [-π, π], t ∈ [0, 0.8]"
+
+
+@pytest.mark.usefixtures("quick_compilation")
+def test_a_run_is_recorded_with_its_picture(tmp_path, heat, monkeypatch):
+    field = tinns.TimeInduced(tinns.MLP((3,)), tinns.Linear())
+    solution = tinns.Solution(heat.domain, ("u",), field, _drawn(field, heat), problem=heat)
+    result = made_up(compile_seconds=0.0) | {"problem": "heat", "relative_l2": None}
+    solution = dataclasses.replace(solution, result=result)
+    monkeypatch.setattr(record, "run", lambda *_: solution)
+    limits = Namespace(iterations=2, seconds=None)
+    written, picture = record.record(heat, None, "tinn", 0, limits, tmp_path, pictures=True)
+    assert written.stem == picture.stem
+    assert json.loads(written.read_text())["curve"] == []  # no history, so nothing was measured
+    assert picture.read_bytes().startswith(b"\x89PNG")
+    assert picture.stat().st_size <= record.PICTURE_BYTES
+    assert record.record(heat, None, "tinn", 0, limits, tmp_path) == [written]
+
+
+def _drawn(field, problem):
+    with jax.enable_x64(True):
+        psi = field.init(jax.random.key(0), problem.domain, 1)
+    return {"field": jax.tree.map(np.asarray, psi), "coefficients": {}}
+
+
+def test_runs_without_a_known_error_are_left_out_of_comparisons():
+    (group,) = records.groups([made_up(relative_l2=None, curve=[])])
+    assert not group.is_scored
+    assert group.seconds_to(1e-3) is None
+    assert records.find([group], "burgers", ["fast"]) is None
+
+
+def test_the_papers_main_table_states_errors_and_hours():
+    assert list(records.papers_table()) == ["burgers", "allen-cahn", "klein-gordon", "kdv", "wave"]
+    assert records.papers_table().keys() < records.paper().keys()
+    for figures in records.paper().values():
+        assert "hours" in figures or "source" in figures
 
 
 @pytest.mark.parametrize("rows", [20, 1000, 10_900, 64_001])

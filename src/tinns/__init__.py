@@ -17,19 +17,23 @@ from tinns.fields import (
     Layerwise,
     Linear,
     OneNeuron,
+    RandomFeatures,
     SpaceTime,
     TimeInduced,
     sine_induced,
 )
 from tinns.least_squares import AcceleratedLM, Algorithm1, ColumnScaling, LevenbergMarquardt
+from tinns.observations import read_observations, simulate_observations, write_observations
 from tinns.optimizers import LBFGS, Adam
 from tinns.problem import Condition, Problem, Unknown, observed
 from tinns.recipe import Balance, Recipe, Redraw, Stop
 from tinns.reference import Reference, exact
 from tinns.sampling import Counts, QuasiRandom, Uniform
+from tinns.separation import Separation
 from tinns.solution import Solution
 from tinns.solve import solve
 from tinns.storage import load
+from tinns.uncertainty import Estimate
 from tinns.version import __version__
 
 __all__ = [
@@ -43,6 +47,7 @@ __all__ = [
     "ColumnScaling",
     "Condition",
     "Counts",
+    "Estimate",
     "Hypernetwork",
     "Layerwise",
     "LevenbergMarquardt",
@@ -50,9 +55,11 @@ __all__ = [
     "OneNeuron",
     "Problem",
     "QuasiRandom",
+    "RandomFeatures",
     "Recipe",
     "Redraw",
     "Reference",
+    "Separation",
     "Solution",
     "SpaceTime",
     "Stop",
@@ -71,6 +78,9 @@ __all__ = [
     "observed",
     "on_boundary",
     "periodic",
+    "read_observations",
+    "simulate_observations",
     "sine_induced",
     "solve",
+    "write_observations",
 ]

@@ -1,9 +1,9 @@
-"""The command line: list, solve, plot, reference. A user's mistake is one line and exit code 2."""
+"""The command line: list, solve, plot, reference, diagnose. A mistake is one line and code 2."""
 
 import json
 import sys
-from collections.abc import Callable, Sequence
-from contextlib import suppress
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -13,9 +13,11 @@ from rich.console import Console
 from rich.table import Table
 
 from tinns import plots
+from tinns.diagnostics import DIAGNOSTICS, Findings, Request, diagnostic_named
 from tinns.errors import UserError
 from tinns.files import prepared_folder, write_arrays, write_whole
 from tinns.methods import METHODS
+from tinns.observations import read_observations
 from tinns.problems import PROBLEMS, problem_named
 from tinns.reference import Reference
 from tinns.solution import Solution
@@ -57,7 +59,7 @@ def about(
 
 @app.command("list")
 def list_names() -> None:
-    """Show the problems, their recipes, and the methods."""
+    """Show the problems, their recipes, the methods and the diagnostics."""
     problems = Table("problem", "equation", "recipes", title="Problems", title_justify="left")
     for name, cls in PROBLEMS.items():
         module = sys.modules[cls.__module__].__doc__ or ""
@@ -65,8 +67,11 @@ def list_names() -> None:
     methods = Table("method", "what it is", title="Methods", title_justify="left")
     for name, (description, _) in METHODS.items():
         methods.add_row(name, description)
-    console.print(problems)
-    console.print(methods)
+    diagnostics = Table("diagnostic", "what it shows", title="Diagnostics", title_justify="left")
+    for name, (description, _) in DIAGNOSTICS.items():
+        diagnostics.add_row(name, description)
+    for table in (problems, methods, diagnostics):
+        console.print(table)
 
 
 @app.command()
@@ -84,28 +89,43 @@ def solve(
         list[str] | None,
         typer.Option(metavar="CONDITION", help="Build in a condition: initial, boundary, ..."),
     ] = None,
+    windows: Annotated[
+        str | None,
+        typer.Option(metavar="NUMBER|EDGES", help="Time windows: 10, or edges such as 0,0.2,1."),
+    ] = None,
+    data: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="Observations: a header such as x,t,u, then numbers."),
+    ] = None,
     out: Annotated[Path | None, typer.Option(help="Folder for results and pictures.")] = None,
     quiet: Annotated[bool, typer.Option("--quiet", help="No progress line.")] = False,
 ) -> None:
     """Solve a problem and write its result, pictures and history into a folder."""
     posed = problem_named(problem)
+    if data is not None:
+        posed = posed.observing(read_observations(data))
     limits = (iterations, seconds, target_loss)
-    built_in = tuple(hard) if hard else None
-    choose_recipe(posed, recipe, method, *limits, built_in)  # mistakes show before a folder is made
+    changes = (tuple(hard) if hard else None, _windows(windows))
+    choose_recipe(posed, recipe, method, *limits, *changes)  # mistakes show before a folder is made
     folder = out or Path("runs") / posed.name
+    with _folder_for_results(folder):
+        solution = solve_problem(posed, recipe, method, seed, *limits, not quiet, *changes)
+    _write_run(solution, folder)
+    _print_summary(solution.result, folder)
+
+
+@contextmanager
+def _folder_for_results(folder: Path) -> Iterator[None]:
+    """The folder is there before work is spent; a new one goes again where the work fails."""
     is_new = not folder.exists()
     prepared_folder(folder)
     try:
-        solution = solve_problem(
-            posed, recipe, method, seed, *limits, progress=not quiet, hard=built_in
-        )
+        yield
     except BaseException:
         if is_new:
             with suppress(OSError):
                 folder.rmdir()  # nothing was written yet
         raise
-    _write_run(solution, folder)
-    _print_summary(solution.result, folder)
 
 
 @app.command()
@@ -146,6 +166,40 @@ def reference(
         _write_reference(known, posed.unknowns, posed.test_grid(), out)
 
 
+@app.command()
+def diagnose(
+    name: Annotated[str, typer.Argument(help="A diagnostic's name; `tinns list` shows them.")],
+    seconds: Annotated[
+        float | None, _number(float, "For each network; for rank-one, for all fits together.")
+    ] = None,
+    iterations: Annotated[int | None, _number(int, "For each network, or each fit.")] = None,
+    seed: Annotated[int, _number(int, "Same seed, same numbers.")] = 0,
+    out: Annotated[Path, typer.Option(help="Folder for pictures, tables and numbers.")] = Path(
+        "runs/diagnose"
+    ),
+    quiet: Annotated[bool, typer.Option("--quiet", help="No progress line.")] = False,
+) -> None:
+    """Make one of the paper's diagnostic pictures and tables."""
+    function = diagnostic_named(name)
+    request = Request(seconds, iterations, seed, progress=not quiet)
+    with _folder_for_results(out):
+        findings = function(request)
+    _print_findings(findings)
+    for path in findings.write(out, name):
+        console.print(f"wrote {path}", soft_wrap=True)
+
+
+def _print_findings(findings: Findings) -> None:
+    table = Table(title=findings.title, title_justify="left")
+    for number, heading in enumerate(findings.header):
+        table.add_column(heading, justify="right" if number else "left")
+    for row in findings.rows:
+        table.add_row(*row)
+    console.print(table)
+    for remark in findings.remarks:
+        console.print(remark, highlight=False)
+
+
 def _write_reference(
     known: Reference, unknowns: tuple[str, ...], grid: dict[str, np.ndarray], out: Path
 ) -> None:
@@ -157,6 +211,18 @@ def _write_reference(
     write_arrays(out, {**named, **grid})
     size = " x ".join(str(points.size) for points in grid.values())
     console.print(f"wrote {out}: {', '.join(named)} on {size} points", soft_wrap=True)
+
+
+def _windows(text: str | None) -> int | tuple[float, ...] | None:
+    """`10` as a number of windows, `0,0.2,1` as their edges."""
+    try:
+        if text is None:
+            return None
+        return tuple(float(part) for part in text.split(",")) if "," in text else int(text)
+    except ValueError:
+        raise UserError(
+            f"--windows {text}: expected a whole number, or times such as 0,0.2,1"
+        ) from None
 
 
 def _point(
@@ -205,9 +271,18 @@ def _print_summary(result: Any, folder: Path) -> None:
         f"{result['validation_loss']:.2e}; results and pictures in {folder}",
         soft_wrap=True,
     )
+    if result.get("windows"):
+        largest = max(window["jump"] for window in result["windows"])
+        console.print(
+            f"{len(result['windows'])} time windows; the largest jump between two is "
+            f"{largest:.1e} of u",
+            soft_wrap=True,
+        )
     if result.get("errors"):
         told = ", ".join(f"{name} {error:.2e}" for name, error in result["errors"].items())
         console.print(f"relative L2 errors: {told}", soft_wrap=True)
+    if result.get("estimates"):
+        _print_estimates(result["estimates"])
     error = result["relative_l2"]
     stated = "no reference known" if error is None else f"relative L2 error {error:.2e}"
     console.print(
@@ -215,6 +290,24 @@ def _print_summary(result: Any, folder: Path) -> None:
         f"(+ {result['compile_seconds']:.1f} s compilation)",
         soft_wrap=True,
     )
+
+
+def _print_estimates(stored: dict[str, Any]) -> None:
+    is_known = any("error" in data for data in stored.values())
+    table = Table(box=None, pad_edge=False)
+    header = ["coefficient", "estimate", "standard error", "95 % interval (local, linear)"]
+    for name in [*header, *(["error"] if is_known else [])]:
+        table.add_column(name, justify="left" if name == "coefficient" else "right", no_wrap=True)
+    for name, data in stored.items():
+        error, interval = data["standard_error"], data["interval"]
+        table.add_row(
+            name,
+            f"{data['value']:.10g}",
+            "not determined" if error is None else f"{error:.2e}",
+            "" if interval is None else f"{interval[0]:.10g} to {interval[1]:.10g}",
+            *([f"{data['error']:.2e}" if "error" in data else ""] if is_known else []),
+        )
+    console.print(table)
 
 
 def main(arguments: list[str] | None = None) -> int:

@@ -73,6 +73,16 @@ class Box:
         return self.interval(TIME)[0]
 
     @property
+    def end(self) -> float:
+        """The final time."""
+        return self.interval(TIME)[1]
+
+    def over(self, start: float, end: float) -> "Box":
+        """The same space over another stretch of time."""
+        bounds = dict(self.bounds) | {TIME: (start, end)}
+        return Box(periodic=self.periodic, **bounds)
+
+    @property
     def faces(self) -> tuple[Face, ...]:
         """The faces that carry boundary conditions: two per space axis that is not periodic."""
         return tuple(

@@ -3,9 +3,18 @@
 from collections.abc import Callable
 
 from tinns.errors import unknown_name
-from tinns.fields import MLP, Hypernetwork, Linear, OneNeuron, SpaceTime, TimeInduced
+from tinns.fields import (
+    MLP,
+    Hypernetwork,
+    Linear,
+    OneNeuron,
+    RandomFeatures,
+    SpaceTime,
+    TimeInduced,
+)
 from tinns.optimizers import LBFGS, Adam
 from tinns.recipe import Recipe
+from tinns.separation import Separation
 
 # Widths are those with which the paper matches parameter counts [TINN, Tables 2 and 5].
 METHODS: dict[str, tuple[str, Callable[[Recipe], Recipe]]] = {
@@ -33,6 +42,10 @@ METHODS: dict[str, tuple[str, Callable[[Recipe], Recipe]]] = {
     "mlp": (
         "plain network of (x, t), Levenberg-Marquardt",
         lambda recipe: recipe.but(field=SpaceTime(MLP((20, 50)))),
+    ),
+    "separation": (
+        "frozen random features in space, an ODE in time",
+        lambda recipe: recipe.but(field=RandomFeatures(), optimizer=Separation()),
     ),
 }
 

@@ -66,6 +66,7 @@ class Problem:
 
     domain: ClassVar[Box]
     recipes: ClassVar[Mapping[str, Recipe]] = {}
+    truth: ClassVar[Mapping[str, float]] = {}  # true values of coefficients, where they are known
 
     name: ClassVar[str]  # unless given, the class name with dashes: AllenCahn -> allen-cahn
 
@@ -164,13 +165,38 @@ class Problem:
         self, domain: Box | None = None, conditions: list[Condition] | None = None
     ) -> "Problem":
         """The same equation and coefficients on another box, or with other conditions."""
-        cls = type(self)
-        changed: dict[str, Any] = {"name": cls.name, "__doc__": cls.__doc__}
+        changed: dict[str, Any] = {}
         if domain is not None:
             changed["domain"] = domain
         if conditions is not None:
             changed["conditions"] = lambda self: list(conditions)
-        return type(cls.__name__, (cls,), changed)(**self.coefficients)
+        return self._with_attributes(changed)
+
+    def observing(
+        self, columns: Mapping[str, Any], weight: float = 1.0, simulated: bool = False
+    ) -> "Problem":
+        """The same problem with these observations in place of its own, or added to it.
+
+        `columns` are as in `observed(x=..., t=..., u=...)`. Of measured data the truth is not
+        known: where coefficients are sought, `truth` and the reference are dropped, unless the data
+        are `simulated` from them.
+        """
+        data = observed(weight, **columns)
+        assert isinstance(data.region, Observations)
+        _check_columns(self, data.region.columns)
+        declared = self.conditions() if type(self).conditions is not Problem.conditions else []
+        others = [c for c in declared if not isinstance(c.region, Observations)]
+        posed = self.reposed(conditions=[*others, data])
+        return posed if simulated or not self.sought else posed.without_truth()
+
+    def without_truth(self) -> "Problem":
+        """The same problem, saying nothing of its solution."""
+        return self._with_attributes({"truth": {}, "reference": lambda self: None})
+
+    def _with_attributes(self, changed: dict[str, Any]) -> "Problem":
+        cls = type(self)
+        kept = {"name": cls.name, "__doc__": cls.__doc__, "__module__": cls.__module__}
+        return type(cls.__name__, (cls,), kept | changed)(**self.coefficients)
 
     def recipe(self, name: str) -> Recipe:
         if not self.recipes:
@@ -214,25 +240,31 @@ def observed(weight: float = 1.0, **columns: Any) -> Condition:
             raise UserError(f"observed: column {name} holds {array[row]} in row {row}; remove it")
 
     def residual(problem: Problem, evaluate: Evaluate, point: Points) -> list[Array]:
-        missing = [axis for axis in problem.domain.axes if axis not in arrays]
-        seen = [name for name in arrays if name in problem.unknowns]
-        strange = set(arrays) - set(problem.domain.axes) - set(seen)
-        if missing or strange or not seen:
-            raise UserError(
-                f"observed: got columns {', '.join(arrays)}; expected "
-                f"{', '.join(problem.domain.axes)} and one or more of {', '.join(problem.unknowns)}"
-            )
-        for axis in problem.domain.axes:
-            lower, upper = problem.domain.interval(axis)
-            strays = arrays[axis][(arrays[axis] < lower) | (arrays[axis] > upper)]
-            if strays.size and axis not in problem.domain.periodic:
-                raise UserError(
-                    f"observed: {axis} = {strays[0]:g} is outside the domain [{lower:g}, {upper:g}]"
-                )
+        _check_columns(problem, arrays)
         jets = dict(zip(problem.unknowns, evaluate(point), strict=True))
-        return [jets[name].value - point[name] for name in seen]
+        return [jets[name].value - point[name] for name in arrays if name in jets]
 
     return Condition("observed", Observations(arrays), residual, weight)
+
+
+def _check_columns(problem: Problem, columns: Mapping[str, np.ndarray]) -> None:
+    """All axes, one or more unknowns, nothing else; every point inside the domain."""
+    domain, unknowns = problem.domain, problem.unknowns
+    missing = [axis for axis in domain.axes if axis not in columns]
+    strange = set(columns) - set(domain.axes) - set(unknowns)
+    if missing or strange or not set(columns) & set(unknowns):
+        raise UserError(
+            f"observed: got columns {', '.join(columns)}; expected "
+            f"{', '.join(domain.axes)} and one or more of {', '.join(unknowns)}"
+        )
+    for axis in domain.axes:
+        lower, upper = domain.interval(axis)
+        strays = np.flatnonzero((columns[axis] < lower) | (columns[axis] > upper))
+        if strays.size and axis not in domain.periodic:
+            raise UserError(
+                f"observed: {axis} = {columns[axis][strays[0]]:g} is outside the domain "
+                f"[{lower:g}, {upper:g}] (row {strays[0]}, of {strays.size} outside); remove it"
+            )
 
 
 def _equation_residual(problem: Problem, evaluate: Evaluate, point: Points) -> Any:

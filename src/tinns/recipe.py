@@ -8,10 +8,11 @@ from itertools import pairwise
 from typing import Any, Literal
 
 from tinns.errors import UserError
-from tinns.fields import Field, TimeInduced
+from tinns.fields import Field, RandomFeatures, TimeInduced
 from tinns.least_squares import AcceleratedLM, LevenbergMarquardt
 from tinns.optimizers import Step
 from tinns.sampling import Counts, QuasiRandom, Sampler, Uniform
+from tinns.separation import Separation
 
 Precision = Literal["float64", "float32"]
 
@@ -87,7 +88,7 @@ class Recipe:
     """Everything that decides a run but the problem and the seed; the default is untuned."""
 
     field: Field = TimeInduced(scaled=True)
-    optimizer: Step = AcceleratedLM()
+    optimizer: Step | Separation = AcceleratedLM()
     points: Counts = Counts(2500, 250, 100)
     validation: Counts = Counts(2500, 250, 100)
     sampler: Sampler = QuasiRandom()
@@ -95,6 +96,7 @@ class Recipe:
     weights: Mapping[str, float] = dataclass_field(default_factory=dict)
     balance: Balance | None = None  # None: weights stay as they are
     hard: tuple[str, ...] = ()  # conditions built into the field: "initial", "boundary", ...
+    windows: int | tuple[float, ...] = 1  # time windows solved in turn: how many, or their edges
     stop: Stop = Stop(seconds=60.0, patience=500)
     precision: Precision = "float64"
     chunk: int | None = None  # rows whose Jacobian is held at once; None: as many as memory allows
@@ -102,7 +104,7 @@ class Recipe:
     keep: Literal["best", "last"] = "best"  # which ψ is the result: lowest validation loss, or last
 
     def __post_init__(self) -> None:
-        for name, kind in (("field", Field), ("optimizer", Step)):
+        for name, kind in (("field", Field), ("optimizer", Step | Separation)):
             if isinstance(getattr(self, name), str | type) or not isinstance(
                 getattr(self, name), kind
             ):
@@ -110,6 +112,12 @@ class Recipe:
                     f"recipe: {name}={getattr(self, name)!r} is none; expected an object such as "
                     f"{'TimeInduced(...)' if name == 'field' else 'AcceleratedLM() or Adam()'}"
                 )
+        if isinstance(self.field, RandomFeatures) != isinstance(self.optimizer, Separation):
+            raise UserError(
+                f"recipe: field={type(self.field).__name__} with optimizer="
+                f"{type(self.optimizer).__name__}; RandomFeatures(...) and Separation(...) go "
+                "together, and with nothing else"
+            )
         hard = (self.hard,) if isinstance(self.hard, str) else self.hard
         if not isinstance(hard, tuple | list) or any(not isinstance(name, str) for name in hard):
             raise UserError(
@@ -129,6 +137,13 @@ class Recipe:
             number = getattr(self, name)
             if number is not None and not (isinstance(number, int) and number >= 1):
                 raise UserError(f"recipe: {name}={number!r}; expected a whole number >= 1, or None")
+
+    @property
+    def step(self) -> Step:
+        """The optimiser of a recipe that trains."""
+        if isinstance(self.optimizer, Separation):
+            raise UserError("recipe: Separation(...) is no optimiser, and trains nothing")
+        return self.optimizer
 
     def but(self, **changes: Any) -> "Recipe":
         """The same recipe with some settings changed."""

@@ -3,27 +3,48 @@
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
 from jax import Array
 
 from tinns.constraints import constrained
+from tinns.domain import TIME
 from tinns.errors import UserError, unknown_name
 from tinns.fields.field import Field
 from tinns.fields.jets import Jet, Recorder, jets_of
 from tinns.fields.series import MultiIndex
+from tinns.fields.windowed import derivatives_in_window
 from tinns.least_squares.rows import Block
 from tinns.problem import Condition, Evaluate, Problem
-from tinns.sampling import ROW_SHARE, Counts, Points, Region, Sampler
+from tinns.sampling import ROW_SHARE, Counts, Initial, Points, Region, Sampler
 
 Psi = dict[str, Any]
+
+# Columns of points in a time window: where it begins, how long it is, and the rows that the window
+# before leaves at its end, which are those that this one must have at its start.
+START, LENGTH, CARRIED = "start of window", "length of window", "rows carried over"
+
+
+class Window(NamedTuple):
+    """A stretch of time with parameters of its own, and the window before it."""
+
+    start: Any
+    length: Any
+    is_first: Any
+    before: Psi  # ψ of the window before; of the first, any
+    start_before: Any
+    length_before: Any
 
 
 @dataclass(frozen=True)
 class System:
-    """A problem represented by a field: all conditions as blocks of rows, one block per region."""
+    """A problem represented by a field: all conditions as blocks of rows, one block per region.
+
+    In time windows its domain's time runs from 0 to 1, and points drawn for a window hold true
+    times. One system serves all windows, and so do the programs compiled for it.
+    """
 
     problem: Problem
     field: Field
@@ -38,11 +59,19 @@ class System:
             "coefficients": {n: jnp.asarray(c, float) for n, c in problem.sought.items()},
         }
 
-    def draw(self, key: Array, counts: Counts, sampler: Sampler) -> tuple[Points, ...]:
+    def draw(
+        self, key: Array, counts: Counts, sampler: Sampler, window: Window | None = None
+    ) -> tuple[Points, ...]:
         """Points for every block."""
-        return tuple(
+        points = tuple(
             region.draw(jax.random.fold_in(key, number), self.problem.domain, counts, sampler)
             for number, region in enumerate(self.regions)
+        )
+        if window is None:
+            return points
+        return tuple(
+            _in_window(block, isinstance(region, Initial), own, window)
+            for block, region, own in zip(self.blocks, self.regions, points, strict=True)
         )
 
     @property
@@ -84,10 +113,30 @@ def evaluate_at(problem: Problem, field: Field, psi: Psi, indices: set[MultiInde
 
     def evaluate(point: Points) -> list[Jet]:
         coordinates = {axis: point[axis] for axis in domain.axes}
-        values = field.derivatives(psi["field"], domain, len(unknowns), coordinates, indices)
+        common = (psi["field"], domain, len(unknowns), coordinates, indices)
+        if START in point:
+            values = derivatives_in_window(field, *common, point[START], point[LENGTH])
+        else:
+            values = field.derivatives(*common)
         return jets_of(values, domain, unknowns)
 
     return evaluate
+
+
+def _in_window(block: Block, is_initial: bool, points: Points, window: Window) -> Points:
+    """Points drawn on a box whose time runs from 0 to 1, moved into a window.
+
+    A condition O(u) = g at the initial time becomes O(u) = O(u before): its residual less the
+    residual that the window before leaves at the same points, whatever g is.
+    """
+    time = window.start + window.length * points[TIME]
+    each = jnp.ones_like(time)
+    moved = points | {TIME: time, START: window.start * each, LENGTH: window.length * each}
+    if not is_initial:
+        return moved
+    before = {START: window.start_before * each, LENGTH: window.length_before * each}
+    rows = jax.vmap(block.rows, in_axes=(None, 0))(window.before, moved | before)
+    return moved | {CARRIED: jnp.where(window.is_first, 0.0, rows)}
 
 
 def _reweighted(conditions: list[Condition], weights: Mapping[str, float]) -> list[Condition]:
@@ -114,6 +163,7 @@ def _block(problem: Problem, field: Field, region: Region, group: list[Condition
         evaluate = evaluate_at(problem, field, psi, indices)
         values = [v for c in group for v in as_numbers(c.name, c.residual(posed, evaluate, point))]
         weighted = jnp.stack([jnp.asarray(v) for v in values]) * jnp.asarray(weights, float)
+        weighted = weighted - point[CARRIED] if CARRIED in point else weighted
         return weighted * point[ROW_SHARE] if ROW_SHARE in point else weighted
 
     return Block(region.name, tuple(names), rows)

@@ -14,13 +14,14 @@ from jax import Array
 
 from tinns.domain import TIME, Box
 from tinns.errors import UserError, unknown_name
-from tinns.fields import Field
+from tinns.fields import Field, Windowed
 from tinns.fields.jets import multi_index
 from tinns.fields.series import MultiIndex
 from tinns.problem import Problem
 from tinns.quantities import evaluate_quantities, quantity_shapes, reference_field
 from tinns.reference import Reference
 from tinns.training import History
+from tinns.uncertainty import Estimate
 
 if TYPE_CHECKING:
     import xarray
@@ -105,6 +106,12 @@ class Solution:
         return {name: float(value) for name, value in self.psi["coefficients"].items()}
 
     @property
+    def estimates(self) -> dict[str, Estimate]:
+        """The same with standard errors and 95 % intervals, which are local and linear."""
+        stored = self.result.get("estimates") or {}
+        return {name: Estimate.from_data(data) for name, data in stored.items()}
+
+    @property
     def parameters(self) -> int:
         """How many numbers were fitted."""
         return sum(np.size(leaf) for leaf in jax.tree.leaves(self.psi))
@@ -152,6 +159,19 @@ class Solution:
         times = self._test_axes(axes)[TIME]
         return xarray.DataArray(ratio, coords={TIME: times}, dims=(TIME,))
 
+    def jumps(self) -> np.ndarray:
+        """‖u(t+) - u(t-)‖ / ‖u(t-)‖ where time windows meet; empty if there is one window."""
+        if not isinstance(self.field, Windowed):
+            return np.array([])
+        axes = self._test_axes({})
+        mesh = np.meshgrid(*(axes[axis] for axis in self.domain.space), indexing="ij")
+        with jax.enable_x64(self.precision == "float64"):
+            space = {
+                axis: jnp.asarray(m.reshape(-1))
+                for axis, m in zip(self.domain.space, mesh, strict=True)
+            }
+            return self.field.jumps(self.psi["field"], self.domain, len(self.unknowns), space)
+
     def save(self, path: str | Path) -> Path:
         """Write parameters and architecture as safetensors; `tinns.load` reads them back."""
         from tinns.storage import save
@@ -184,6 +204,8 @@ class Solution:
 
     def _test_axes(self, axes: Mapping[str, Any]) -> dict[str, np.ndarray]:
         standard = self.problem.test_grid() if self.problem is not None else {}
+        if TIME in standard:  # a run that was interrupted may end before the problem does
+            standard[TIME] = standard[TIME][standard[TIME] <= self.domain.end]
         return {a: self._axis_points(a, axes.get(a, standard.get(a))) for a in self.domain.axes}
 
     def _axis_points(self, axis: str, given: Any) -> np.ndarray:

@@ -1,9 +1,11 @@
 """`solve`: from a problem to a solution in one call."""
 
 import dataclasses
+import itertools
 import platform
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from functools import partial
 from importlib.metadata import version
 from typing import Any
 
@@ -11,18 +13,25 @@ import jax
 import numpy as np
 
 from tinns.constraints import conditions_to_build_in
+from tinns.domain import TIME
 from tinns.errors import UserError
+from tinns.fields import Field, Windowed
 from tinns.least_squares.host_blas import single_threaded_blas
+from tinns.marching import march
 from tinns.methods import apply_method
 from tinns.problem import Problem
 from tinns.problems import problem_named
 from tinns.quantities import quantity_shapes, reference_field
 from tinns.recipe import Recipe, settings_of
 from tinns.residuals import Psi, System, assemble
+from tinns.sampling import Observations
+from tinns.separation import Separation
 from tinns.solution import Solution
 from tinns.training import Trained, train
 from tinns.training.compilation import kept_on_disk
-from tinns.training.progress import watching
+from tinns.training.progress import Watcher, watching
+from tinns.training.windows import check_windows, train_in_windows, window_edges
+from tinns.uncertainty import estimates
 from tinns.version import __version__
 
 DEFAULT_RECIPE = "fast"
@@ -39,11 +48,13 @@ def solve(
     target_loss: float | None = None,
     progress: bool = True,
     hard: tuple[str, ...] | None = None,
+    windows: int | tuple[float, ...] | None = None,
 ) -> Solution:
     """Solve a problem (by name, or one of your own) and return u(x, t).
 
-    The recipe gives all settings; `iterations`, `seconds` and `target_loss` replace its limits, and
-    `hard` the names of conditions that are built into the network, such as ("initial", "boundary").
+    The recipe gives all settings; `iterations`, `seconds` and `target_loss` replace its limits,
+    `hard` the names of conditions that are built into the network, such as ("initial", "boundary"),
+    and `windows` the time windows solved in turn: their number, or their edges.
     """
     posed = problem_named(problem) if isinstance(problem, str) else problem
     if not isinstance(posed, Problem):
@@ -53,26 +64,61 @@ def solve(
         )
     if not isinstance(seed, int) or not 0 <= seed < 2**32:
         raise UserError(f"seed: expected a whole number from 0 to {2**32 - 1}, got {seed!r}")
-    name, chosen = choose_recipe(posed, recipe, method, iterations, seconds, target_loss, hard)
+    name, chosen = choose_recipe(
+        posed, recipe, method, iterations, seconds, target_loss, hard, windows
+    )
     with kept_on_disk():
-        with jax.enable_x64(chosen.precision == "float64"):
-            system = assemble(posed, chosen.field, chosen.weights, chosen.hard)
-            quantity_shapes(posed)  # a fault in their code is told before the training
-            with watching(chosen.stop, progress) as watcher, single_threaded_blas():
-                watcher.says("preparing the reference")
-                measure = _monitor(system)
-                trained = train(system, chosen, seed, measure, watcher)
+        with (
+            jax.enable_x64(chosen.precision == "float64"),
+            watching(chosen.stop, progress) as watcher,
+            single_threaded_blas(),
+        ):
+            system, trained = _trained(posed, chosen, seed, watcher)
+        posed, field = _reached(posed, system, chosen, trained)
         solution = Solution(
             posed.domain,
             posed.unknowns,
-            system.field,
+            field,
             jax.tree.map(np.asarray, trained.psi),
             chosen.precision,
             posed,
             trained.history,
         )
         result = _result(solution, trained, name, method, seed, chosen)
+        if posed.sought:
+            result |= _found(system, trained)
     return dataclasses.replace(solution, result=result)
+
+
+def _trained(
+    problem: Problem, recipe: Recipe, seed: int, watcher: Watcher
+) -> tuple[System, Trained]:
+    """The system of rows, whose time runs from 0 to 1 if there are windows, and its training."""
+    edges = window_edges(recipe.windows, problem.domain)
+    in_windows = len(edges) > 2
+    posed = problem.reposed(problem.domain.over(0, 1)) if in_windows else problem
+    system = assemble(posed, recipe.field, recipe.weights, recipe.hard)
+    quantity_shapes(posed)  # a fault in their code is told before the training
+    watcher.says("preparing the reference")
+    measures = monitors(problem, system, edges)
+    if in_windows:
+        return system, train_in_windows(system, recipe, seed, edges, measures, watcher)
+    if isinstance(recipe.optimizer, Separation):
+        return march(system, recipe, seed, measures[0], watcher)
+    return system, train(system, recipe, seed, measures[0], watcher)
+
+
+def _reached(
+    problem: Problem, system: System, recipe: Recipe, trained: Trained
+) -> tuple[Problem, Field]:
+    """The problem as far as it was solved, and the field that represents u."""
+    if not trained.windows:
+        return problem, system.field
+    edges = window_edges(recipe.windows, problem.domain)
+    reached = edges[: len(trained.windows) + 1]
+    if reached != edges:  # interrupted
+        problem = problem.reposed(problem.domain.over(reached[0], reached[-1]))
+    return problem, Windowed(system.field, reached)
 
 
 def choose_recipe(
@@ -83,6 +129,7 @@ def choose_recipe(
     seconds: float | None = None,
     target_loss: float | None = None,
     hard: tuple[str, ...] | None = None,
+    windows: int | tuple[float, ...] | None = None,
 ) -> tuple[str, Recipe]:
     """The settings that `solve` would use, and a name for them."""
     if isinstance(recipe, Recipe):
@@ -92,7 +139,11 @@ def choose_recipe(
     else:
         name = recipe or DEFAULT_RECIPE
         chosen = problem.recipe(name)
+    _require_data(problem)
     chosen = apply_method(method, chosen if hard is None else chosen.but(hard=hard))
+    if windows is not None:
+        chosen = chosen.but(windows=windows)
+    check_windows(problem, chosen)
     if chosen.hard:
         conditions_to_build_in(problem, chosen.hard)  # names that cannot be are told at once
     return name, _limited(chosen, iterations, seconds, target_loss)
@@ -110,31 +161,57 @@ def _limited(
     return recipe.but(stop=stop)
 
 
-def _monitor(system: System) -> Callable[[Psi], float] | None:
-    """The error on a thinned test grid, for look-ups during training."""
-    problem = system.problem
+def monitors(
+    problem: Problem, system: System, edges: Sequence[float]
+) -> list[Callable[[Psi], float] | None]:
+    """For each stretch of time the error on a thinned test grid, for look-ups during training."""
+    spans = list(itertools.pairwise(edges))
     reference = problem.known_solution()
     if reference is None:
-        return None
+        return [None] * len(spans)
     grid = problem.test_grid()
     size = np.prod([len(points) for points in grid.values()])
     stride = max(1, round((size / MONITOR_POINTS) ** (1 / len(grid))))
     thinned = {axis: points[::stride] for axis, points in grid.items()}
-    known = reference.on_grid(**thinned)
+    if len(spans) > 1:  # as many times in each, so that one program serves them all
+        thinned[TIME] = np.linspace(0, 1, max(3, len(thinned[TIME]) // len(spans) + 1))
     mesh = np.meshgrid(*thinned.values(), indexing="ij")
     points = dict(zip(thinned, (m.reshape(-1) for m in mesh), strict=True))
-    values = known.reshape(points[problem.domain.axes[0]].size, -1)
-    zero, outputs, domain = (0,) * len(grid), len(problem.unknowns), problem.domain
+    zero, outputs, domain = (0,) * len(grid), len(problem.unknowns), system.problem.domain
 
     @jax.jit
-    def measure(psi: Psi) -> Any:
+    def measure(psi: Psi, values: Any) -> Any:
         def at(point: Any) -> Any:
             return system.field.derivatives(psi["field"], domain, outputs, point, [zero])[zero]
 
         difference = jax.vmap(at)(points)[:, : values.shape[1]] - values
-        return jax.numpy.linalg.norm(difference) / np.linalg.norm(values)
+        return jax.numpy.linalg.norm(difference) / jax.numpy.linalg.norm(values)
 
-    return measure
+    def over(start: float, end: float) -> Callable[[Psi], float]:
+        times = thinned[TIME] if len(spans) == 1 else start + (end - start) * thinned[TIME]
+        known = reference.on_grid(**(thinned | {TIME: times}))
+        return partial(measure, values=known.reshape(mesh[0].size, -1))
+
+    return [over(*span) for span in spans]
+
+
+def _windows(solution: Solution, trained: Trained) -> list[dict[str, Any]]:
+    """What is worth recording of each window."""
+    jumps = solution.jumps()
+    spans = itertools.pairwise(solution.field.edges)  # pyright: ignore[reportAttributeAccessIssue]
+    return [
+        {
+            "from": start,
+            "to": end,
+            "jump": jumps[number - 1] if number else 0.0,
+            "iterations": part.iterations,
+            "seconds": part.seconds,
+            "loss": part.loss,
+            "validation_loss": part.validation_loss,
+            "stop_reason": part.stop_reason,
+        }
+        for number, ((start, end), part) in enumerate(zip(spans, trained.windows, strict=True))
+    ]
 
 
 def _result(
@@ -169,6 +246,7 @@ def _result(
         "precision": recipe.precision,
         "settings": settings_of(recipe),
         **counts,
+        **({"windows": _windows(solution, trained)} if trained.windows else {}),
         "device": device_name(),
         "versions": {
             "python": platform.python_version(),
@@ -176,6 +254,28 @@ def _result(
             "tinns": __version__,
         },
         "finished": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()),
+    }
+
+
+def _require_data(problem: Problem) -> None:
+    """Coefficients can only be found from observations."""
+    if not problem.sought:
+        return
+    if not any(isinstance(c.region, Observations) for c in problem.all_conditions()):
+        raise UserError(
+            f"{problem.name}: {', '.join(problem.sought)} cannot be found without observations; "
+            "add observed(x=..., t=..., u=...) to its conditions, use problem.observing(columns), "
+            "or on the command line --data obs.csv"
+        )
+
+
+def _found(system: System, trained: Trained) -> dict[str, Any]:
+    """What is recorded of coefficients that were sought."""
+    found = estimates(system, trained.psi, trained.blocks, trained.points)
+    errors = {name: e.error for name, e in found.items() if e.error is not None}
+    return {
+        "estimates": {name: estimate.as_data() for name, estimate in found.items()},
+        "coefficient_errors": errors or None,
     }
 
 

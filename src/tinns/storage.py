@@ -12,7 +12,7 @@ from safetensors.numpy import save as to_bytes
 
 from tinns import fields
 from tinns.constraints import constrained
-from tinns.domain import Box
+from tinns.domain import TIME, Box
 from tinns.errors import UserError
 from tinns.fields import Constrained, Field
 from tinns.files import write_whole
@@ -33,8 +33,10 @@ _DESCRIPTIONS: dict[str, type] = {
         fields.Layerwise,
         fields.Linear,
         fields.OneNeuron,
+        fields.RandomFeatures,
         fields.SpaceTime,
         fields.TimeInduced,
+        fields.Windowed,
     )
 }
 
@@ -60,6 +62,7 @@ def save(solution: Solution, path: str | Path) -> Path:
         "sought": list(solution.psi["coefficients"]),
         "problem": problem.name if problem is not None else None,
         "coefficients": _plain_coefficients(problem),
+        "knows_truth": problem is not None and problem.known_solution() is not None,
         "result": dict(solution.result),
     }
     payload = to_bytes(tensors, metadata={"format": FORMAT, "tinns": json.dumps(header)})
@@ -114,6 +117,10 @@ def _rebuild(
     }
     if problem is None:
         problem = _of_the_package(header, domain, unknowns)
+    if problem is not None and domain.end < problem.domain.end:
+        shortened = problem.domain.over(*domain.interval(TIME))
+        if shortened == domain:  # the run was interrupted after some of its windows
+            problem = problem.reposed(domain)
     if problem is not None and (problem.domain, problem.unknowns) != (domain, unknowns):
         raise UserError(
             f"the given problem {problem.name} has another domain or other unknowns than the one "
@@ -144,10 +151,12 @@ def _of_the_package(
     if header["problem"] not in PROBLEMS:
         return None
     problem, coefficients = problem_named(header["problem"]), header["coefficients"]
-    same = (problem.domain, problem.unknowns) == (domain, unknowns)
+    begun = problem.domain.over(*domain.interval(TIME)) if domain.end < problem.domain.end else None
+    same = domain in (problem.domain, begun) and unknowns == problem.unknowns
     if not same or not set(coefficients) <= set(problem.coefficients):
         return None
-    return problem.with_coefficients(coefficients)
+    problem = problem.with_coefficients(coefficients)
+    return problem if header.get("knows_truth", True) else problem.without_truth()
 
 
 def _with_conditions(field: Field, header: dict[str, Any], problem: Problem | None) -> Field:

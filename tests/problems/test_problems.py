@@ -5,7 +5,7 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from tinns import Counts, Recipe, Uniform, UserError, reference
+from tinns import Counts, Recipe, Uniform, UserError
 from tinns.fields import Formula
 from tinns.problems import PROBLEMS, problem_named
 from tinns.residuals import assemble
@@ -25,6 +25,7 @@ BOUNDS = {
     "klein-gordon-3d": 1e-12,
     "navier-stokes-3d": 1e-12,
     "transport": 1e-12,
+    "inverse-burgers": 1e-12,
 }
 
 # The numbers of parameters that the paper states [TINN, Appendices B and E]; one window each.
@@ -39,22 +40,16 @@ PARAMETERS = {
     "klein-gordon-3d": 1225,
     "navier-stokes-3d": 1305,
     "transport": 1145,
+    "inverse-burgers": 1147,
 }
-
-
-def known(name):
-    """The reference of a problem."""
-    if name == "kuramoto-sivashinsky" and not hasattr(reference, "kuramoto_sivashinsky"):
-        pytest.skip("tinns.reference has no kuramoto_sivashinsky")
-    return problem_named(name).reference()
 
 
 @pytest.mark.parametrize("name", PROBLEMS)
 def test_the_reference_makes_every_row_vanish(name):
     problem = problem_named(name)
-    system = assemble(problem, Formula(known(name).formula))
+    system = assemble(problem, Formula(problem.reference().formula))
     data = system.draw(jax.random.key(0), Counts(60, 40, 20), Uniform())
-    psi = {"field": (), "coefficients": {}}
+    psi = {"field": (), "coefficients": {n: problem.truth[n] for n in problem.sought}}
     for block, points in zip(system.blocks, data, strict=True):
         rows = jax.jit(jax.vmap(lambda point, b=block: b.rows(psi, point)))(points)
         worst = dict(zip(block.row_names, np.abs(rows).max(axis=0).tolist(), strict=True))
@@ -90,7 +85,7 @@ def test_initial_points_never_meet_a_singular_end():
         jax.random.key(0), problem.domain, Counts(1, 3), lambda key, count, n: jnp.zeros((count, n))
     )
     assert 0 < at_zero["x"].max() < 1e-15
-    assert np.isfinite(known("transport")(**at_zero)).all()
+    assert np.isfinite(problem.reference()(**at_zero)).all()
     grid = problem.test_grid()
     assert grid["x"].min() > 0
     assert grid["t"].min() > 0
@@ -109,3 +104,12 @@ def test_an_unknown_problem_suggests_the_nearest():
 def test_an_unknown_recipe_suggests_the_nearest():
     with pytest.raises(UserError, match=r"wave.*'papr'.*did you mean 'paper'"):
         problem_named("wave").recipe("papr")
+
+
+def test_inverse_burgers_seeks_two_numbers_of_which_it_knows_the_truth():
+    problem = problem_named("inverse-burgers")
+    assert set(problem.sought) == set(problem.truth)
+    assert all(abs(problem.sought[n] - true) > 1e-3 for n, true in problem.truth.items())
+    assert problem.known_solution() is not None
+    (data,) = problem.conditions()
+    assert data.region.columns["u"].shape == (2000,)

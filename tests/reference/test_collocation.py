@@ -4,16 +4,46 @@ import numpy as np
 import pytest
 
 from tinns.reference.allen_cahn_spectral import smooth_part_problem
-from tinns.reference.collocation import RadauRule, integrate_adaptively, integrate_uniformly
+from tinns.reference.collocation import (
+    RadauRule,
+    integrate_adaptively,
+    integrate_uniformly,
+    inverse,
+)
 from tinns.reference.kdv_spectral import kdv_problem
+from tinns.reference.kuramoto_sivashinsky_spectral import kuramoto_sivashinsky_problem
+
+PRECISIONS = [np.dtype(np.float64), np.dtype(np.longdouble)]
 
 
+@pytest.mark.parametrize("precision", PRECISIONS, ids=str)
 @pytest.mark.parametrize("stages", [1, 2, 3, 24])
-def test_integration_is_exact_for_polynomials(stages):
-    rule = RadauRule(stages)
+def test_integration_is_exact_for_polynomials(stages, precision):
+    rule = RadauRule(stages, precision)
     for degree in range(stages):
         integral = rule.integration @ rule.points**degree
-        np.testing.assert_allclose(integral, rule.points ** (degree + 1) / (degree + 1), atol=1e-14)
+        exact = rule.points ** (degree + 1) / (degree + 1)
+        assert np.abs(integral - exact).max() < 20 * np.finfo(precision).eps
+
+
+@pytest.mark.parametrize("precision", PRECISIONS, ids=str)
+@pytest.mark.parametrize("stages", [1, 2, 3, 24])
+def test_the_last_row_is_a_quadrature_of_degree_twice_the_stages_less_two(stages, precision):
+    # Holds at the Radau points alone, so it tells how precisely they are known.
+    rule = RadauRule(stages, precision)
+    for degree in range(2 * stages - 1):
+        integral = rule.integration[-1] @ rule.points**degree
+        assert abs((degree + 1) * integral - 1) < 100 * np.finfo(precision).eps
+
+
+@pytest.mark.parametrize("precision", PRECISIONS, ids=str)
+@pytest.mark.parametrize("imaginary", [0, 1j])
+def test_inverse_has_the_precision_of_its_matrices(precision, imaginary):
+    random = np.random.default_rng(3)
+    matrices = 4 * np.eye(5) + random.uniform(-1, 1, (7, 5, 5)) + imaginary
+    matrices = matrices.astype(np.result_type(matrices, precision))
+    product = inverse(matrices) @ matrices
+    assert np.abs(product - np.eye(5)).max() < 20 * np.finfo(precision).eps
 
 
 @pytest.mark.parametrize("stages", [1, 2, 3])
@@ -22,8 +52,9 @@ def test_integration_is_exact_for_polynomials(stages):
     [
         (lambda: kdv_problem(0.02, 24), (64, 128)),
         (lambda: smooth_part_problem(1e-2, 2.0, 32), (32, 64)),
+        (lambda: kuramoto_sivashinsky_problem(2.0, 1.0, 0.1, 24), (32, 64)),
     ],
-    ids=["kdv", "allen-cahn"],
+    ids=["kdv", "allen-cahn", "kuramoto-sivashinsky"],
 )
 def test_order_is_twice_the_stages_less_one(problem, steps, stages):
     linear, nonlinear, start = problem()
@@ -48,6 +79,17 @@ def test_stiff_decay_is_followed_on_long_panels():
     )
     times = np.linspace(0, 1, 77)
     np.testing.assert_allclose(series.at(times)[:, 0], np.cos(times), rtol=0, atol=1e-13)
+
+
+def test_long_double_is_kept_throughout():
+    # y' = y from 1 is exp(t); NumPy's own exponential function is the judge.
+    rate = np.ones(1, np.longdouble)
+    series = integrate_adaptively(
+        rate / 2, lambda times, states: states / 2, rate, tolerance=1e-17, first_panel=0.25
+    )
+    ends = series.coefficients.sum(axis=1)[:, 0]
+    exact = np.exp(series.edges[1:].astype(np.longdouble))
+    assert np.abs(ends / exact - 1).max() < 20 * np.finfo(np.longdouble).eps
 
 
 def test_panels_shrink_where_the_solution_is_quick():

@@ -3,7 +3,9 @@
 from tinns.fields.backbones import MLP, Backbone
 from tinns.fields.constrained import Constrained
 from tinns.fields.field import Field, Formula, SpaceTime, TimeInduced, sine_induced
+from tinns.fields.random_features import RandomFeatures
 from tinns.fields.trajectory import Hypernetwork, Layerwise, Linear, OneNeuron, Trajectory
+from tinns.fields.windowed import Windowed
 
 __all__ = [
     "MLP",
@@ -15,8 +17,10 @@ __all__ = [
     "Layerwise",
     "Linear",
     "OneNeuron",
+    "RandomFeatures",
     "SpaceTime",
     "TimeInduced",
     "Trajectory",
+    "Windowed",
     "sine_induced",
 ]

@@ -39,6 +39,15 @@ class Field(Protocol):
         ...
 
 
+@runtime_checkable
+class Advancing(Protocol):
+    """A field whose parameters can be carried on to the next window of time."""
+
+    def advanced(self, psi: Any, domain: Box) -> Any:
+        """ψ that gives at the start of time what this ψ gives at its end."""
+        ...
+
+
 @dataclass(frozen=True)
 class TimeInduced:
     """u(x, t) = u_θ(t)(x): a backbone in space whose parameters move along a trajectory."""
@@ -60,6 +69,12 @@ class TimeInduced:
 
     def derivatives(self, psi, domain, outputs, point, indices) -> Derivatives:
         return _taylor(self, psi, domain, outputs, point, indices)
+
+    def advanced(self, psi: Any, domain: Box) -> Any:
+        times = [jnp.asarray(time, float) for time in (domain.start, domain.end)]
+        if self.scaled:
+            times = [jnp.asarray(scale(domain, TIME, time)) for time in times]
+        return self.trajectory.advanced(psi, *times)
 
 
 def sine_induced(hidden: tuple[int, ...] = (20, 20), gain: float = 3.0) -> TimeInduced:

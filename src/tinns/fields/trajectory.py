@@ -25,6 +25,10 @@ class Trajectory(Protocol):
 
     def __call__(self, psi: Any, t: Array | Series, template: Theta) -> Theta: ...
 
+    def advanced(self, psi: Any, start: Array, end: Array) -> Any:
+        """ψ whose path has at `start` the θ that this ψ's path has at `end`, and moves alike."""
+        ...
+
 
 @dataclass(frozen=True)
 class Moving:
@@ -96,6 +100,13 @@ class Layerwise:
         ]
         return jax.tree.unflatten(tree, groups)
 
+    def advanced(self, psi: dict[str, Any], start: Array, end: Array) -> dict[str, Any]:
+        moved = self.phi(psi, end) - self.phi(psi, start)
+        slopes, tree = jax.tree.flatten(psi["slope"])
+        offsets = jax.tree.leaves(psi["offset"])
+        shifted = [b + a * moved[g] for g, (a, b) in enumerate(zip(slopes, offsets, strict=True))]
+        return psi | {"offset": jax.tree.unflatten(tree, shifted)}
+
 
 @dataclass(frozen=True)
 class Linear:
@@ -108,6 +119,12 @@ class Linear:
 
     def __call__(self, psi: dict[str, Any], t: Array | Series, template: Theta) -> Theta:
         return jax.tree.map(lambda a, b: Moving(a, b, t), psi["slope"], psi["offset"])
+
+    def advanced(self, psi: dict[str, Any], start: Array, end: Array) -> dict[str, Any]:
+        moved = end - start
+        return psi | {
+            "offset": jax.tree.map(lambda a, b: b + a * moved, psi["slope"], psi["offset"])
+        }
 
 
 @dataclass(frozen=True)
@@ -139,6 +156,11 @@ class OneNeuron:
             psi["shift"],
         )
 
+    def advanced(self, psi: dict[str, Any], start: Array, end: Array) -> dict[str, Any]:
+        """A neuron goes on from where it was: w1 t + b shifts with time."""
+        moved = end - start
+        return psi | {"shift": jax.tree.map(lambda w, b: b + w * moved, psi["inner"], psi["shift"])}
+
 
 @dataclass(frozen=True)
 class Hypernetwork:
@@ -169,6 +191,11 @@ class Hypernetwork:
             for leaf, end in zip(leaves, ends, strict=True)
         ]
         return jax.tree.unflatten(tree, groups)
+
+    def advanced(self, psi: dict[str, Any], start: Array, end: Array) -> dict[str, Any]:
+        """The first layer's neurons go on from where they were."""
+        (weight, bias), *later = psi["network"]
+        return psi | {"network": ((weight, bias + weight[:, 0] * (end - start)), *later)}
 
 
 def parameter_shapes(backbone: Backbone, inputs: int, outputs: int) -> Theta:

@@ -5,6 +5,7 @@ from tinns.problem import Problem
 from tinns.problems.allen_cahn import AllenCahn
 from tinns.problems.burgers import Burgers
 from tinns.problems.flow_mixing import FlowMixing
+from tinns.problems.inverse_burgers import InverseBurgers
 from tinns.problems.klein_gordon import KleinGordon
 from tinns.problems.klein_gordon_3d import KleinGordon3D
 from tinns.problems.korteweg_de_vries import KortewegDeVries
@@ -24,6 +25,7 @@ PROBLEMS: dict[str, type[Problem]] = {
     "klein-gordon-3d": KleinGordon3D,
     "navier-stokes-3d": NavierStokes3D,
     "transport": Transport,
+    "inverse-burgers": InverseBurgers,
 }
 
 
@@ -39,6 +41,7 @@ __all__ = [
     "AllenCahn",
     "Burgers",
     "FlowMixing",
+    "InverseBurgers",
     "KleinGordon",
     "KleinGordon3D",
     "KortewegDeVries",

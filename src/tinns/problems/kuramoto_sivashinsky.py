@@ -31,12 +31,12 @@ class KuramotoSivashinsky(Problem):
     recipes = {
         "fast": Recipe(
             field=_FIELD,
-            # windows=10
+            windows=10,
             weights={"initial": 20.0},
         ),
         "paper": PAPER.but(
             field=_FIELD,
-            # windows=10
+            windows=10,
             points=Counts(10_000, 500),
             validation=Counts(5_000, 250),
             weights={"initial": 3.0},

@@ -52,10 +52,13 @@ class StoredSeries:
 
     def _compute_arrays(self) -> Arrays:
         series = self.compute()
-        return {"edges": series.edges, "coefficients": series.coefficients}
+        # A series of higher precision is rounded here, once, to what JAX computes in.
+        return {"edges": series.edges, "coefficients": series.coefficients.astype(np.float64)}
 
 
-def first_resolved(solve: Callable[[int], PanelSeries], counts: Iterable[int]) -> PanelSeries:
+def first_resolved(
+    solve: Callable[[int], PanelSeries], counts: Iterable[int], resolved: float = RESOLVED
+) -> PanelSeries:
     """The series with the fewest modes, of those tried, whose last modes are negligible."""
     count = 0
     for count in counts:
@@ -63,7 +66,7 @@ def first_resolved(solve: Callable[[int], PanelSeries], counts: Iterable[int]) -
             series = solve(count)
         except ArithmeticError:  # too few modes can make the nonlinear terms blow up
             continue
-        if unresolved_part(series) <= RESOLVED:
+        if unresolved_part(series) <= resolved:
             return series
     raise UserError(
         f"{count} modes do not resolve this solution: its fronts or waves are too thin. "

@@ -14,12 +14,14 @@ import numpy as np
 from tinns.errors import UserError
 from tinns.least_squares import rows
 from tinns.least_squares.layout import Layout, count_of
-from tinns.recipe import Recipe, Redraw
-from tinns.residuals import Psi, System
+from tinns.least_squares.rows import Block
+from tinns.recipe import Recipe, Redraw, Stop
+from tinns.residuals import Psi, System, Window
 from tinns.sampling import Points
+from tinns.training.balancing import reweighted
 from tinns.training.history import History
 from tinns.training.machine import Machine
-from tinns.training.program import CAPACITY
+from tinns.training.program import CAPACITY, Carry
 from tinns.training.progress import Silent, Snapshot, Watcher
 from tinns.training.redrawing import Ladder
 from tinns.training.stopping import Interruption, stop_reason
@@ -40,6 +42,9 @@ class Trained:
     stop_reason: str
     kept_iteration: int  # the iteration whose ψ this is
     history: History
+    blocks: tuple[Block, ...] = ()  # the rows that were minimised in the end, with their weights
+    points: tuple[Points, ...] = ()  # and the data they were taken at
+    windows: "tuple[Trained, ...]" = ()  # one for each time window, where there are any
 
 
 def train(
@@ -53,15 +58,26 @@ def train(
 
     `measure` states an error of ψ at look-ups; its time is not counted as training.
     """
-    watcher = watcher or Silent()
-    start_key, point_key, validation_key, run_key = jax.random.split(jax.random.key(seed), 4)
-    machine = Machine(system, recipe, watcher)
+    machine = Machine(system, recipe, watcher or Silent())
+    return run(machine, jax.random.key(seed), recipe.stop, measure)
+
+
+def run(
+    machine: Machine,
+    key: jax.Array,
+    stop: Stop,
+    measure: Callable[[Psi], float] | None = None,
+    window: Window | None = None,
+    psi: Psi | None = None,
+) -> Trained:
+    """One run of a machine, in a window if one is given, from the given ψ or from a random one."""
+    recipe, watcher, compiled = machine.recipe, machine.watcher, machine.compile_seconds
+    start_key, point_key, validation_key, run_key = jax.random.split(key, 4)
     ladder = Ladder.first(recipe.redraw or Redraw(), recipe.points, machine.devices[0].platform)
-    psi = jax.jit(system.init)(start_key)  # compiled, it is one program to keep instead of dozens
-    draw = jax.jit(system.draw, static_argnums=(1, 2))
-    validation = draw(validation_key, recipe.validation, recipe.sampler)
-    points = draw(point_key, ladder.counts(recipe.points), recipe.sampler)
-    carry = machine.start(psi, points, validation)
+    psi = machine.init(start_key) if psi is None else psi
+    validation = machine.draw(validation_key, recipe.validation, recipe.sampler, window)
+    points = machine.draw(point_key, ladder.counts(recipe.points), recipe.sampler, window)
+    carry = machine.start(psi, points, validation, window)
 
     watcher.says("first iterations")
     history, seconds, seen, count, redraws = History(), 0.0, 0.0, 1, 0
@@ -83,14 +99,14 @@ def train(
                 table["relative_l2"][-1] = error
             history.extend(table)
             if not np.isfinite(history["loss"][0]):
-                raise _no_number(system, psi, points)
+                raise _no_number(machine.system, psi, points)
 
             loss, validation_loss = table["loss"][-1], table["validation_loss"][-1]
             if looked_up:
                 seen = seconds
                 damping = float(table["damping"][-1]) if "damping" in table else None
                 watcher.sees(Snapshot(done, seconds, loss, validation_loss, damping, error))
-            reason = stop_reason(recipe.stop, history, loss, interruption.asked)
+            reason = stop_reason(stop, history, loss, interruption.asked)
             if reason:
                 break
             if carry.overfitted:
@@ -98,7 +114,7 @@ def train(
                 run_key, draw_key = jax.random.split(run_key)
                 carry, spent = machine.redraw(carry, ladder, draw_key)
                 seconds += spent
-            count = _next_count(recipe, elapsed / taken, done, seconds)
+            count = _next_count(stop, elapsed / taken, done, seconds)
 
     watcher.says("choosing the result")
     psi, kept, loss, validation_loss = machine.chosen(carry)
@@ -108,11 +124,19 @@ def train(
         validation_loss,
         len(history),
         seconds,
-        machine.compile_seconds,
+        machine.compile_seconds - compiled,
         reason,
         kept if kept is not None else len(history),
         history,
+        _minimised(machine, carry),
+        machine.points,
     )
+
+
+def _minimised(machine: Machine, carry: Carry) -> tuple[Block, ...]:
+    """The rows as they were weighted in the end."""
+    blocks = machine.system.blocks
+    return tuple(reweighted(blocks, carry.factors)) if machine.recipe.balance else blocks
 
 
 def _no_number(system: System, psi: Psi, points: tuple[Points, ...]) -> UserError:
@@ -132,11 +156,11 @@ def _no_number(system: System, psi: Psi, points: tuple[Points, ...]) -> UserErro
     return UserError(f"{system.problem.name}: the loss is not a number at the start")
 
 
-def _next_count(recipe: Recipe, pace: float, done: int, seconds: float) -> int:
+def _next_count(stop: Stop, pace: float, done: int, seconds: float) -> int:
     """How many iterations until the next look-up, at `pace` seconds each."""
     count = min(CAPACITY, LOOK_UP_SECONDS / pace)
-    if recipe.stop.iterations is not None:
-        count = min(count, recipe.stop.iterations - done)
-    if recipe.stop.seconds is not None:
-        count = min(count, (recipe.stop.seconds - seconds) / pace)
+    if stop.iterations is not None:
+        count = min(count, stop.iterations - done)
+    if stop.seconds is not None:
+        count = min(count, (stop.seconds - seconds) / pace)
     return max(1, int(count))

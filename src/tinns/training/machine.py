@@ -13,7 +13,7 @@ from tinns.errors import UserError
 from tinns.least_squares.layout import ROWS, Layout, count_of
 from tinns.optimizers import Relay
 from tinns.recipe import Recipe
-from tinns.residuals import Psi, System
+from tinns.residuals import Psi, System, Window
 from tinns.sampling import Points
 from tinns.training.memory import fitting_layout, free_bytes
 from tinns.training.program import Carry, Reports, first_carry, iterations
@@ -31,12 +31,23 @@ class Machine:
         self.points: tuple[Points, ...] = ()
         self.validation: tuple[Points, ...] = ()
         self.layout = Layout()
-        self.optimizer = recipe.optimizer  # the program of it that steps at present
+        self.window: Window | None = None
+        self.optimizer = recipe.step  # the program of it that steps at present
         self.compile_seconds = 0.0
         self._programs: dict[Any, Callable[..., Any]] = {}
+        # Compiled, each is one program to keep instead of dozens.
+        self.init = jax.jit(system.init)
+        self.draw = jax.jit(system.draw, static_argnums=(1, 2))
 
-    def start(self, psi: Psi, points: tuple[Points, ...], validation: tuple[Points, ...]) -> Carry:
+    def start(
+        self,
+        psi: Psi,
+        points: tuple[Points, ...],
+        validation: tuple[Points, ...],
+        window: Window | None = None,
+    ) -> Carry:
         """Take these points, compile the steps on them, and give the first carry."""
+        self.window, self.optimizer = window, self.recipe.step
         self.validation = self._dealt(validation)
         carry = first_carry(self.system, self.recipe, psi)
         if self.mesh is not None:
@@ -62,16 +73,17 @@ class Machine:
         """New points at the present ψ; also the seconds it took, compilation apart."""
         counts, chunk = ladder.counts(self.recipe.points), self.layout.chunk
 
-        def new_points(key: jax.Array, psi: Psi) -> tuple[Points, ...]:
-            return drawn(self.system, self.recipe, counts, key, psi, chunk)
+        def new_points(key: jax.Array, psi: Psi, window: Window | None) -> tuple[Points, ...]:
+            return drawn(self.system, self.recipe, counts, key, psi, chunk, window)
 
+        given = key, carry.psi, self.window
         name = ("points", counts)
-        program = self._compiled(name, "compiling the choice of points", new_points, key, carry.psi)
+        program = self._compiled(name, "compiling the choice of points", new_points, *given)
         before = time.perf_counter()
-        points = jax.block_until_ready(program(key, carry.psi))
+        points = jax.block_until_ready(program(*given))
         spent = time.perf_counter() - before
-        if self.recipe.optimizer.restarts_on_redraw:
-            carry = carry._replace(state=self.recipe.optimizer.init(carry.psi))
+        if self.recipe.step.restarts_on_redraw:
+            carry = carry._replace(state=self.recipe.step.init(carry.psi))
         self._take(points, carry.psi)
         return carry, spent
 
@@ -122,7 +134,7 @@ class Machine:
     def _fitting(self, psi: Psi) -> Layout:
         """Rows in chunks that fit into memory, unless the recipe says how many."""
         shards = len(self.devices)
-        if self.recipe.chunk is not None or not self.recipe.optimizer.forms_jacobian:
+        if self.recipe.chunk is not None or not self.recipe.step.forms_jacobian:
             return Layout(self.recipe.chunk or Layout().chunk, shards)
         leaves = jax.tree.leaves(psi)
         layout, told = fitting_layout(

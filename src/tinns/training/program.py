@@ -37,7 +37,7 @@ class Carry(NamedTuple):
 def first_carry(system: System, recipe: Recipe, psi: Psi) -> Carry:
     return Carry(
         psi,
-        recipe.optimizer.init(psi),
+        recipe.step.init(psi),
         jnp.ones(len(system.row_names)),
         jnp.asarray(False),
         jnp.asarray(False),

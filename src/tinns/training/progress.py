@@ -21,6 +21,7 @@ class Snapshot:
     validation_loss: float
     damping: float | None
     relative_l2: float | None
+    label: str = ""  # which part of the run this is
 
 
 class Watcher(Protocol):
@@ -62,7 +63,8 @@ class ProgressLine:
 
     def sees(self, snapshot: Snapshot) -> None:
         done, left = remaining(snapshot, self.stop)
-        parts = [f"it {snapshot.iteration}", f"loss {snapshot.loss:.2e}"]
+        parts = [snapshot.label] if snapshot.label else []
+        parts += [f"it {snapshot.iteration}", f"loss {snapshot.loss:.2e}"]
         parts.append(f"val/train {snapshot.validation_loss / max(snapshot.loss, 1e-300):.2f}")
         if snapshot.damping is not None:
             parts.append(f"μ {snapshot.damping:.1e}")

@@ -10,7 +10,7 @@ from jax import Array
 from tinns.least_squares.layout import Layout, count_of
 from tinns.least_squares.rows import Block, Data, residuals
 from tinns.recipe import Recipe, Redraw
-from tinns.residuals import Psi, System
+from tinns.residuals import Psi, System, Window
 from tinns.sampling import ROW_SHARE, Counts, Points
 
 BUSY = 10_000  # interior points: on a GPU, steps on fewer are hardly faster
@@ -44,14 +44,20 @@ class Ladder:
 
 
 def drawn(
-    system: System, recipe: Recipe, counts: Counts, key: Array, psi: Psi, chunk: int
+    system: System,
+    recipe: Recipe,
+    counts: Counts,
+    key: Array,
+    psi: Psi,
+    chunk: int,
+    window: Window | None = None,
 ) -> tuple[Points, ...]:
     """Points for every block; with candidates, denser where the residual is large."""
     redraw = recipe.redraw or Redraw()
     if redraw.candidates == 1:
-        return system.draw(key, counts, recipe.sampler)
-    wanted = jax.eval_shape(lambda k: system.draw(k, counts, recipe.sampler), key)
-    pools = system.draw(key, counts.times(redraw.candidates), recipe.sampler)
+        return system.draw(key, counts, recipe.sampler, window)
+    wanted = jax.eval_shape(lambda k: system.draw(k, counts, recipe.sampler, window), key)
+    pools = system.draw(key, counts.times(redraw.candidates), recipe.sampler, window)
     chosen = []
     for number, (block, pool, kept) in enumerate(zip(system.blocks, pools, wanted, strict=True)):
         count = count_of(kept)

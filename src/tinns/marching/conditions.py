@@ -1,0 +1,141 @@
+"""What space-time separation reads from a problem: its order in time, its start, its boundary."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import jax
+import jax.numpy as jnp
+from jax import Array
+
+from tinns.errors import UserError
+from tinns.fields.jets import Recorder
+from tinns.fields.series import MultiIndex
+from tinns.problem import Condition, Problem
+from tinns.sampling import Boundary, Counts, Initial, LowerFace, Points, QuasiRandom
+
+METHOD = "space-time separation"
+
+
+@dataclass(frozen=True)
+class Posed:
+    """A problem sorted: the equation, what is given at the start, and what holds on the faces."""
+
+    problem: Problem
+    equation: Condition
+    indices: tuple[MultiIndex, ...]  # the derivatives that the equation uses
+    order: int  # in time, 1 or 2
+    starts: tuple[Condition, ...]
+    faces: tuple[Condition, ...]
+
+    def initial(self, velocity: bool = False) -> Callable[[Points], Array]:
+        """u, or u_t, of every unknown at a point of the initial slice."""
+        kind = "velocity" if velocity else "value"
+
+        def at(point: Points) -> Array:
+            given = {}
+            for condition in self.starts:
+                if condition.prescribes is not None and condition.prescribes.kind == kind:
+                    given |= condition.prescribes.targets(self.problem, point)
+            return jnp.stack([jnp.asarray(given[n], float) for n in sorted(given)])
+
+        return at
+
+
+def sorted_conditions(problem: Problem) -> Posed:
+    """The problem's parts, or an error that names what the method cannot handle."""
+    if problem.sought:
+        raise UserError(
+            f"{METHOD} cannot find coefficients: {', '.join(problem.sought)} of {problem.name} is "
+            "Unknown; give a number, or choose another method"
+        )
+    equation, *others = problem.all_conditions()
+    starts = [c for c in others if isinstance(c.region, Initial) and c.prescribes]
+    faces = [c for c in others if isinstance(c.region, Boundary | LowerFace)]
+    strange = [c.name for c in others if c not in starts and c not in faces]
+    if strange:
+        raise UserError(
+            f"{METHOD} cannot handle the condition '{strange[0]}' of {problem.name}; it takes "
+            "initial values and velocities, and linear conditions on faces. Choose another method"
+        )
+    indices = tuple(sorted(traced(problem, equation)))
+    order = max(k[-1] for k in indices)
+    _check_order(problem, indices, order)
+    posed = Posed(problem, equation, indices, order, tuple(starts), tuple(faces))
+    _check_starts(posed)
+    for condition in faces:
+        if any(k[-1] for k in traced(problem, condition)):
+            raise UserError(
+                f"{METHOD} cannot handle '{condition.name}' of {problem.name}, which has a "
+                "derivative in time on a face; choose another method"
+            )
+    return posed
+
+
+def traced(problem: Problem, condition: Condition) -> set[MultiIndex]:
+    """The derivatives that a condition asks for."""
+    recorder = Recorder(problem.domain, problem.unknowns)
+    point = _example(problem, condition)
+    jax.eval_shape(
+        lambda p: _plain(condition.residual(problem, lambda _: recorder.jets(), p)), point
+    )
+    return recorder.indices
+
+
+def face_points(posed: Posed, condition: Condition, count: int | None, key: Array) -> Points:
+    """Points on the faces of a condition: the ends of an interval, or `count` over all faces."""
+    domain = posed.problem.domain
+    total = 2 * len(domain.space) if len(domain.space) == 1 or count is None else count
+    return condition.region.draw(key, domain, Counts(0, 0, total), QuasiRandom())
+
+
+def _check_order(problem: Problem, indices: tuple[MultiIndex, ...], order: int) -> None:
+    axes = problem.domain.axes
+    if order not in (1, 2):
+        raise UserError(
+            f"{METHOD} needs an equation of first or second order in time; that of {problem.name} "
+            f"is of order {order}. Choose another method"
+        )
+    for k in indices:
+        if k[-1] == order and any(k[:-1]):
+            name = "".join(axis * n for axis, n in zip(axes, k, strict=True))
+            raise UserError(
+                f"{METHOD} cannot solve for the highest derivative in time of {problem.name}, "
+                f"because it also appears as u.{name}; choose another method"
+            )
+
+
+def _check_starts(posed: Posed) -> None:
+    problem = posed.problem
+    middle = {a: jnp.asarray(sum(problem.domain.interval(a)) / 2) for a in problem.domain.axes}
+    for velocity in range(posed.order):
+        kind = ("value", "velocity")[velocity]
+        given = {
+            n
+            for c in posed.starts
+            if c.prescribes and c.prescribes.kind == kind
+            for n in c.prescribes.targets(problem, middle)
+        }
+        missing = [u for n, u in enumerate(problem.unknowns) if n not in given]
+        if missing:
+            name = ("initial", "initial_velocity")[velocity]
+            raise UserError(
+                f"{METHOD} needs the {name.replace('_', ' ')} of {missing[0]} in {problem.name}: "
+                f"add {name}(...) to its conditions"
+            )
+
+
+def _example(problem: Problem, condition: Condition) -> Points:
+    drawn = condition.region.draw(jax.random.key(0), problem.domain, Counts(2, 2, 2), QuasiRandom())
+    return {name: column[0] for name, column in drawn.items()}
+
+
+def _plain(residual: object) -> list[Array]:
+    values = residual if isinstance(residual, tuple | list) else [residual]
+    return [jnp.asarray(v) for v in values]
+
+
+def residuals(
+    condition: Condition, problem: Problem, evaluate: Callable[[Points], list], point: Points
+) -> Array:
+    """What must vanish at a point, as one vector."""
+    return jnp.stack(_plain(condition.residual(problem, evaluate, point)))

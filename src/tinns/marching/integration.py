@@ -1,0 +1,147 @@
+"""ẏ = rate(t, y) by diffrax: many steps inside one compiled call, then a look."""
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jax import Array
+
+from tinns.marching.semidiscrete import Data, Rate, Semidiscrete
+from tinns.separation import EXPLICIT, IMPLICIT, Separation
+
+BLOCK = 256  # steps tried in one compiled call
+LEAST_STEPS = 24  # over the whole interval, so that the path can be told from its steps
+STIFF = 3000.0  # times 1/duration: eigenvalues beyond ask for an implicit solver
+ROUND_OFF = 1e-8
+
+
+@dataclass(frozen=True)
+class Marched:
+    """The accepted steps: times, states of shape (steps + 1, order, rank), and what they cost."""
+
+    times: np.ndarray
+    states: np.ndarray
+    seconds: np.ndarray  # spent when each step was known
+    compile_seconds: float
+    solver: str
+    reason: str | None  # why it ended before the end, if it did
+
+
+def integrate(
+    ode: Semidiscrete,
+    interval: tuple[float, float],
+    settings: Separation,
+    stop: Callable[[float, int, float], str | None],
+) -> Marched:
+    """Steps from one end of the interval to the other, or until `stop(t, steps, seconds)`.
+
+    A step that cannot be taken ends it with the reason "broke down".
+    """
+    before = time.perf_counter()
+    duration = interval[1] - interval[0]
+    rate, jacobian = _shortened(ode, interval)
+    solver = settings.solver
+    if solver == "auto":
+        radius = np.abs(np.linalg.eigvals(jacobian)).max() * duration if jacobian.size else 0.0
+        solver = IMPLICIT[-1] if radius > STIFF else EXPLICIT[0]
+    start, end = jnp.asarray(interval[0]), jnp.asarray(interval[1])
+    first = jnp.asarray(duration * 1e-6)
+    state = jnp.asarray(ode.start)
+    advance = jax.jit(_block(rate, solver, settings, duration))
+    compiled = advance.lower(start, end, state, first, ode.data).compile()
+    compile_seconds = time.perf_counter() - before
+
+    times, states, seconds = [np.asarray([interval[0]])], [ode.start[None]], [np.zeros(1)]
+    now, step, spent, count, reason = start, first, 0.0, 0, None
+    while reason is None and float(now) < interval[1]:
+        before = time.perf_counter()
+        ts, ys, taken, sound = jax.block_until_ready(compiled(now, end, state, step, ode.data))
+        elapsed = time.perf_counter() - before
+        number = int(taken)
+        new_times, new_states = np.asarray(ts)[:number], np.asarray(ys)[:number]
+        if number == 0 or not np.isfinite(new_states[-1]).all() or not bool(sound):
+            reason = "broke down"
+            break
+        times.append(new_times)
+        states.append(new_states)
+        seconds.append(spent + elapsed * np.arange(1, number + 1) / number)
+        spent, count = spent + elapsed, count + number
+        step = jnp.asarray(new_times[-1] - (new_times[-2] if number > 1 else float(now)))
+        now, state = jnp.asarray(new_times[-1]), jnp.asarray(new_states[-1])
+        reason = stop(float(now), count, spent) if float(now) < interval[1] else None
+    return Marched(
+        np.concatenate(times),
+        np.concatenate(states),
+        np.concatenate(seconds),
+        compile_seconds,
+        solver,
+        reason,
+    )
+
+
+def _block(rate: Rate, solver: str, settings: Separation, duration: float) -> Callable:
+    """(t, end, y, first step, data) -> times, states, how many, and whether all went well."""
+    import diffrax
+
+    term = diffrax.ODETerm(rate)  # pyright: ignore[reportArgumentType]
+    method = getattr(diffrax, solver)()
+    controller = diffrax.PIDController(
+        settings.rtol,
+        settings.atol,
+        pcoeff=0.3,
+        icoeff=0.4,
+        dtmax=duration / LEAST_STEPS,
+    )
+
+    def advance(start: Array, end: Array, state: Array, step: Array, data: Data) -> tuple:
+        found = diffrax.diffeqsolve(
+            term,
+            method,
+            start,
+            end,
+            jnp.minimum(step, end - start),
+            state,
+            args=data,
+            saveat=diffrax.SaveAt(steps=True),
+            stepsize_controller=controller,
+            max_steps=BLOCK,
+            throw=False,
+        )
+        going_on = found.result == diffrax.RESULTS.max_steps_reached
+        sound = diffrax.is_successful(found.result) | going_on
+        return found.ts, found.ys, found.stats["num_accepted_steps"], sound
+
+    return advance
+
+
+def _shortened(ode: Semidiscrete, interval: tuple[float, float]) -> tuple[Rate, np.ndarray]:
+    """The rate, and its Jacobian at the start as a square matrix.
+
+    A rate that is affine in y with a constant matrix is evaluated by that matrix, which is far
+    smaller than the tables of features at all points.
+    """
+    shape = ode.start.shape
+    flat = jax.jit(lambda t, y, data: ode.rate(t, y.reshape(shape), data).reshape(-1))
+    start, later = jnp.asarray(interval[0]), jnp.asarray(0.3 * interval[0] + 0.7 * interval[1])
+    y0 = jnp.asarray(ode.start.reshape(-1))
+    jacobian = jax.jit(jax.jacfwd(flat, 1))(start, y0, ode.data)
+    random = np.random.default_rng(0)
+    size = np.linalg.norm(ode.start) / np.sqrt(ode.start.size) + 1e-3
+    affine = True
+    for t in (start, later):
+        y = jnp.asarray(size * random.normal(size=y0.shape))
+        change = flat(t, y0 + y, ode.data) - flat(t, y0, ode.data)
+        gap = np.linalg.norm(np.asarray(change - jacobian @ y))
+        affine &= bool(gap <= ROUND_OFF * np.linalg.norm(np.asarray(change)))
+    if not affine:
+        return ode.rate, np.asarray(jacobian)
+    ode.data["jacobian"] = jacobian
+
+    def rate(t: Array, y: Array, data: Data) -> Array:
+        forcing = ode.rate(t, jnp.zeros(shape), data)
+        return (data["jacobian"] @ y.reshape(-1)).reshape(shape) + forcing
+
+    return rate, np.asarray(jacobian)

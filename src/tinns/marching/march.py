@@ -1,0 +1,176 @@
+"""From a problem to the path of its features' coefficients: the other way to find a field."""
+
+import dataclasses
+from collections.abc import Callable
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from tinns.domain import TIME
+from tinns.errors import UserError
+from tinns.fields import RandomFeatures
+from tinns.least_squares import rows
+from tinns.least_squares.layout import Layout
+from tinns.marching.collocation import collocation, draw_hidden
+from tinns.marching.conditions import METHOD, Posed, sorted_conditions
+from tinns.marching.integration import Marched, integrate
+from tinns.marching.panels import fit_panels
+from tinns.marching.semidiscrete import Semidiscrete, semidiscrete
+from tinns.recipe import Recipe
+from tinns.residuals import Psi, System, assemble
+from tinns.sampling import Points
+from tinns.separation import Separation
+from tinns.training import History, Trained
+from tinns.training.progress import Silent, Snapshot, Watcher
+from tinns.training.stopping import Interruption
+
+POINTS_PER_FEATURE = 3
+
+
+def march(
+    system: System,
+    recipe: Recipe,
+    seed: int,
+    measure: Callable[[Psi], float] | None = None,
+    watcher: Watcher | None = None,
+) -> tuple[System, Trained]:
+    """Advance the coefficients of frozen features over the time interval.
+
+    The system that comes back has the field with as many panels as the path turned out to need.
+    """
+    watcher = watcher or Silent()
+    field, settings = system.field, recipe.optimizer
+    assert isinstance(field, RandomFeatures)
+    assert isinstance(settings, Separation)
+    posed = sorted_conditions(system.problem)
+    place_key, face_key, train_key, validation_key = jax.random.split(jax.random.key(seed), 4)
+    interval = system.problem.domain.interval(TIME)
+
+    watcher.says("drawing features")
+    count = settings.points or POINTS_PER_FEATURE * field.width
+    places = collocation(settings, count, system.problem.domain, _targets(posed), place_key)
+    weights, biases = draw_hidden(field, system.problem.domain, places, seed)
+    hidden = {"weights": jnp.asarray(weights), "biases": jnp.asarray(biases)}
+    hidden["edges"] = jnp.asarray(interval)
+    ode = semidiscrete(posed, field, settings, hidden, places, face_key)
+
+    watcher.says("compiling the steps in time")
+    with Interruption() as interruption:
+
+        def stop(t: float, steps: int, seconds: float) -> str | None:
+            watcher.says(f"t = {t:.4g} of {interval[1]:g}  step {steps}  {seconds:.0f} s")
+            if interruption.asked:
+                return "interrupted"
+            if recipe.stop.iterations is not None and steps >= recipe.stop.iterations:
+                return "iterations done"
+            if recipe.stop.seconds is not None and seconds >= recipe.stop.seconds:
+                return "time is up"
+            return None
+
+        marched = integrate(ode, interval, settings, stop)
+    _check(marched, system, settings)
+    marched = _shortest(marched, recipe.stop.iterations)
+    reached = float(marched.times[-1])
+    if marched.reason:
+        watcher.tells(
+            f"{marched.reason} at t = {reached:g} of {interval[1]:g}: later values are those of "
+            "that time"
+        )
+    watcher.says("fitting the path")
+    field, psi = _path(field, hidden, ode, marched, settings, interval[1])
+    fitted = assemble(system.problem, field, recipe.weights)
+    loss, validation_loss = (
+        _loss(fitted, psi, fitted.draw(key, counts, recipe.sampler))
+        for key, counts in ((train_key, recipe.points), (validation_key, recipe.validation))
+    )
+    error = float(measure(psi)) if measure else None
+    history = _history(marched, loss, validation_loss, error)
+    steps = len(marched.times) - 1
+    seconds = float(marched.seconds[-1])
+    watcher.sees(Snapshot(steps, seconds, loss, validation_loss, None, error))
+    return fitted, Trained(
+        psi,
+        loss,
+        validation_loss,
+        steps,
+        seconds,
+        marched.compile_seconds,
+        marched.reason or "reached the end",
+        steps,
+        history,
+    )
+
+
+def _targets(posed: Posed) -> Callable[[Points], jax.Array]:
+    """The initial values, then the initial velocities, at one point."""
+    parts = [posed.initial(bool(n)) for n in range(posed.order)]
+    return lambda point: jnp.concatenate([part(point) for part in parts])
+
+
+def _check(marched: Marched, system: System, settings: Separation) -> None:
+    if marched.reason != "broke down":
+        return
+    reached, end = float(marched.times[-1]), system.problem.domain.interval(TIME)[1]
+    raise UserError(
+        f"{METHOD}: {marched.solver} broke down at t = {reached:g} of {end:g} on "
+        f"{system.problem.name}; give Separation a larger cutoff than {settings.cutoff:g} or more "
+        "points, or try another seed or width"
+    )
+
+
+def _shortest(marched: Marched, iterations: int | None) -> Marched:
+    """No more steps than were asked for."""
+    if iterations is None or len(marched.times) - 1 <= iterations:
+        return marched
+    kept = slice(0, iterations + 1)
+    return dataclasses.replace(
+        marched,
+        times=marched.times[kept],
+        states=marched.states[kept],
+        seconds=marched.seconds[kept],
+        reason="iterations done",
+    )
+
+
+def _path(
+    field: RandomFeatures,
+    hidden: dict[str, jax.Array],
+    ode: Semidiscrete,
+    marched: Marched,
+    settings: Separation,
+    end: float,
+) -> tuple[RandomFeatures, Psi]:
+    """ψ from the accepted steps; after the last one the coefficients rest."""
+    states = marched.states[:, 0]
+    tolerance = settings.atol + settings.rtol * float(np.abs(states).max())
+    edges, path = fit_panels(marched.times, states, tolerance)
+    if marched.reason:
+        rest = np.zeros_like(path[:, :1])
+        rest[0, 0] = states[-1]
+        edges, path = np.append(edges, end), np.concatenate([path, rest], axis=1)
+    coefficients = np.einsum("wor,dpr->dpwo", ode.coefficients, path)
+    psi = hidden | {"edges": jnp.asarray(edges), "path": jnp.asarray(coefficients)}
+    field = dataclasses.replace(field, panels=len(edges) - 1)
+    return field, {"field": psi, "coefficients": {}}
+
+
+def _loss(system: System, psi: Psi, points: tuple[Points, ...]) -> float:
+    losses = jax.jit(lambda psi, points: rows.losses(system.blocks, psi, points, Layout()))
+    return float(jnp.sum(losses(psi, points)))
+
+
+def _history(marched: Marched, loss: float, validation_loss: float, error: float | None) -> History:
+    """One entry per accepted step; losses and error are those of the whole path, at the end."""
+    count = len(marched.times) - 1
+    last = {"loss": loss, "validation_loss": validation_loss, "relative_l2": error}
+    columns = {
+        "iteration": np.arange(1.0, count + 1),
+        "seconds": marched.seconds[1:],
+        "time": marched.times[1:],
+        "step_size": np.diff(marched.times),
+    }
+    for name, value in last.items():
+        columns[name] = np.full(count, np.nan)
+        columns[name][-1] = np.nan if value is None else value
+    return History(columns)
