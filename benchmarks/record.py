@@ -35,7 +35,9 @@ def main() -> None:
                 print(f"{name} seed {seed}: left out, {spent:.0f} s spent", flush=True)
                 continue
             named = (name, arguments.recipe, arguments.method, seed)
-            written += record(*named, arguments, arguments.out, arguments.pictures)
+            written += record(
+                *named, arguments, arguments.out, arguments.pictures and seed == arguments.seeds[0]
+            )
             if arguments.archive:
                 bundle(arguments.archive, written)
 
@@ -153,7 +155,9 @@ def _arguments() -> argparse.Namespace:
     parser.add_argument("--seconds", type=float)
     parser.add_argument("--limit", type=float, help="start no run after so many seconds")
     parser.add_argument("--out", type=Path, default=Path("results/runs"))
-    parser.add_argument("--pictures", action="store_true", help="draw each solution as well")
+    parser.add_argument(
+        "--pictures", action="store_true", help="draw the first solution of each problem as well"
+    )
     parser.add_argument("--archive", type=Path, help="also bundle what was written as .tgz")
     return parser.parse_args()
 

@@ -117,10 +117,8 @@ def _rebuild(
     }
     if problem is None:
         problem = _of_the_package(header, domain, unknowns)
-    if problem is not None and domain.end < problem.domain.end:
-        shortened = problem.domain.over(*domain.interval(TIME))
-        if shortened == domain:  # the run was interrupted after some of its windows
-            problem = problem.reposed(domain)
+    else:
+        problem = _as_far_as(problem, domain)
     if problem is not None and (problem.domain, problem.unknowns) != (domain, unknowns):
         raise UserError(
             f"the given problem {problem.name} has another domain or other unknowns than the one "
@@ -151,12 +149,19 @@ def _of_the_package(
     if header["problem"] not in PROBLEMS:
         return None
     problem, coefficients = problem_named(header["problem"]), header["coefficients"]
-    begun = problem.domain.over(*domain.interval(TIME)) if domain.end < problem.domain.end else None
-    same = domain in (problem.domain, begun) and unknowns == problem.unknowns
+    problem = _as_far_as(problem, domain)
+    same = (problem.domain, problem.unknowns) == (domain, unknowns)
     if not same or not set(coefficients) <= set(problem.coefficients):
         return None
     problem = problem.with_coefficients(coefficients)
     return problem if header.get("knows_truth", True) else problem.without_truth()
+
+
+def _as_far_as(problem: Problem, domain: Box) -> Problem:
+    """The problem until the time to which it was solved, if some of its windows are missing."""
+    if domain.end < problem.domain.end and domain == problem.domain.over(*domain.interval(TIME)):
+        return problem.reposed(domain)
+    return problem
 
 
 def _with_conditions(field: Field, header: dict[str, Any], problem: Problem | None) -> Field:
