@@ -12,7 +12,7 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 import numpy as np
-from scipy.spatial import cKDTree
+from scipy.spatial import KDTree
 
 from tinns.domain import TIME, Box
 from tinns.errors import UserError
@@ -83,9 +83,11 @@ def draw_hidden(
         return weights, field.scale * random.uniform(-np.pi, np.pi, field.width)
     first, second = _pairs(x, places.targets, field.width, random)
     step = x[second] - x[first]
-    rise = 0.5 * np.log(3.0) * field.scale  # tanh(ln(3)/2) = 1/2
-    weights = 2 * rise * step / np.sum(step**2, axis=1, keepdims=True)
-    return weights, -np.sum(weights * x[first], axis=1) - rise
+    weights = np.log(3.0) * field.scale * step / np.sum(step**2, axis=1, keepdims=True)
+    # A chord of a circle is perpendicular to the radius through its middle: centred there, all
+    # features of a periodic axis would be odd functions. They are centred anywhere on the chord.
+    share = random.uniform(size=(field.width, 1)) if domain.periodic else 0.5
+    return weights, -np.sum(weights * (x[first] + share * step), axis=1)
 
 
 def _pairs(
@@ -96,7 +98,7 @@ def _pairs(
     first = random.integers(0, count, PAIRS * width)
     second = (first + random.integers(1, count, PAIRS * width)) % count
     distance = np.linalg.norm(x[second] - x[first], axis=1)
-    nearest = cKDTree(x).query(x, k=min(NEIGHBOURS, count - 1) + 1)[0][:, -1]
+    nearest = KDTree(x).query(x, k=min(NEIGHBOURS, count - 1) + 1)[0][:, -1]
     chance = np.abs(values[second] - values[first]).max(axis=1) / np.maximum(distance, 1e-10)
     far = distance >= np.maximum(nearest[first], nearest[second])
     chance = np.where(far, chance if (chance * far).max() > 0 else 1.0, 0.0)

@@ -41,8 +41,13 @@ def march(
     """
     watcher = watcher or Silent()
     field, settings = system.field, recipe.optimizer
-    assert isinstance(field, RandomFeatures)
     assert isinstance(settings, Separation)
+    if not isinstance(field, RandomFeatures):
+        raise UserError(
+            f"{METHOD} cannot build conditions in: leave out hard={', '.join(recipe.hard)}"
+        )
+    if recipe.precision != "float64":
+        raise UserError(f"{METHOD} needs precision float64, not {recipe.precision}")
     posed = sorted_conditions(system.problem)
     place_key, face_key, train_key, validation_key = jax.random.split(jax.random.key(seed), 4)
     interval = system.problem.domain.interval(TIME)
@@ -80,9 +85,11 @@ def march(
     watcher.says("fitting the path")
     field, psi = _path(field, hidden, ode, marched, settings, interval[1])
     fitted = assemble(system.problem, field, recipe.weights)
-    loss, validation_loss = (
-        _loss(fitted, psi, fitted.draw(key, counts, recipe.sampler))
-        for key, counts in ((train_key, recipe.points), (validation_key, recipe.validation))
+    loss, validation_loss = _losses(
+        fitted,
+        psi,
+        fitted.draw(train_key, recipe.points, recipe.sampler),
+        fitted.draw(validation_key, recipe.validation, recipe.sampler),
     )
     error = float(measure(psi)) if measure else None
     history = _history(marched, loss, validation_loss, error)
@@ -144,7 +151,8 @@ def _path(
     """ψ from the accepted steps; after the last one the coefficients rest."""
     states = marched.states[:, 0]
     tolerance = settings.atol + settings.rtol * float(np.abs(states).max())
-    edges, path = fit_panels(marched.times, states, tolerance)
+    rates = marched.states[:, 1] if marched.states.shape[1] > 1 else None
+    edges, path = fit_panels(marched.times, states, tolerance, rates)
     if marched.reason:
         rest = np.zeros_like(path[:, :1])
         rest[0, 0] = states[-1]
@@ -155,9 +163,10 @@ def _path(
     return field, {"field": psi, "coefficients": {}}
 
 
-def _loss(system: System, psi: Psi, points: tuple[Points, ...]) -> float:
+def _losses(system: System, psi: Psi, *points: tuple[Points, ...]) -> list[float]:
+    """The mean squares of all rows, as training has them, on each of the given sets of points."""
     losses = jax.jit(lambda psi, points: rows.losses(system.blocks, psi, points, Layout()))
-    return float(jnp.sum(losses(psi, points)))
+    return [float(jnp.sum(losses(psi, set_of_points))) for set_of_points in points]
 
 
 def _history(marched: Marched, loss: float, validation_loss: float, error: float | None) -> History:
