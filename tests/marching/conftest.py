@@ -1,5 +1,6 @@
 """Problems with exact solutions, and what solves them by space-time separation."""
 
+from functools import cache
 from math import pi
 
 import jax.numpy as jnp
@@ -86,6 +87,7 @@ class Acoustics(Problem):
         return tinns.exact(standing)
 
 
+@cache
 def separated(problem, width=40, seed=0, kind="swim", scale=1.0, stop=None, **settings):
     """The problem solved with few features."""
     recipe = Recipe(
@@ -100,6 +102,7 @@ def separated(problem, width=40, seed=0, kind="swim", scale=1.0, stop=None, **se
 
 @pytest.fixture(scope="session")
 def solve():
+    """Solves each problem with the same settings once; `solve.__wrapped__` solves it again."""
     return separated
 
 

@@ -32,7 +32,7 @@ Targets = Callable[[Points], jax.Array]  # the initial values at one point, one 
 class Collocation:
     """Points of space, the share of the box that each stands for, and the initial values there."""
 
-    points: Points
+    points: dict[str, np.ndarray]
     shares: np.ndarray
     targets: np.ndarray
 
@@ -41,10 +41,13 @@ def collocation(
     settings: Separation, count: int, domain: Box, targets: Targets, key: jax.Array
 ) -> Collocation:
     """`count` points, a share of them with a density proportional to the initial slope."""
-    pool = Initial().draw(key, domain, Counts(0, CANDIDATES * count), QuasiRandom())
-    values, slopes = (
-        np.asarray(a) for a in jax.jit(_with_slopes, static_argnums=(0, 1))(targets, domain, pool)
-    )
+    total = CANDIDATES * count
+
+    def candidates(key: jax.Array) -> tuple[Points, jax.Array, jax.Array]:
+        pool = Initial().draw(key, domain, Counts(0, total), QuasiRandom())
+        return pool, *_with_slopes(targets, domain, pool)
+
+    pool, values, slopes = jax.tree.map(np.asarray, jax.jit(candidates)(key))
     good = np.isfinite(values).all(axis=1) & np.isfinite(slopes)
     if good.mean() < 0.9:
         where = {axis: float(pool[axis][np.argmin(good)]) for axis in domain.space}
@@ -60,7 +63,7 @@ def collocation(
         density += np.where(good, settings.focus, 0.0)
     # Along the first axis, evenly spaced steps of the cumulated density: random in other axes,
     # well spread in one dimension.
-    order = np.argsort(np.asarray(pool[domain.space[0]]))
+    order = np.argsort(pool[domain.space[0]])
     cumulated = np.cumsum(density[order])
     steps = (np.arange(count) + 0.5) / count * cumulated[-1]
     chosen = np.unique(order[np.searchsorted(cumulated, steps)])
@@ -77,7 +80,7 @@ def draw_hidden(
 ) -> tuple[np.ndarray, np.ndarray]:
     """Weights and biases of the features, of shapes (width, inputs) and (width,)."""
     random = np.random.default_rng(seed)
-    x = np.asarray(jax.vmap(lambda p: embed_space(domain, p, scaled=True))(places.points))
+    x = np.asarray(jax.jit(jax.vmap(lambda p: embed_space(domain, p, scaled=True)))(places.points))
     if field.kind == "elm":
         weights = random.normal(0, field.scale, (field.width, x.shape[1]))
         return weights, field.scale * random.uniform(-np.pi, np.pi, field.width)

@@ -85,7 +85,8 @@ def traced(problem: Problem, condition: Condition) -> set[MultiIndex]:
 def face_points(domain: Box, condition: Condition, count: int, key: Array) -> Points:
     """Points of a condition, `count` over all faces; an interval has its two ends."""
     total = count if len(domain.space) > 1 else 2
-    return condition.region.draw(key, domain, Counts(0, 0, total), QuasiRandom())
+    counts, sampler = Counts(0, 0, total), QuasiRandom()
+    return jax.jit(lambda key: condition.region.draw(key, domain, counts, sampler))(key)
 
 
 def _check_order(problem: Problem, indices: tuple[MultiIndex, ...], order: int) -> None:

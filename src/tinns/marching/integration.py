@@ -123,19 +123,22 @@ def _shortened(ode: Semidiscrete, interval: tuple[float, float]) -> tuple[Rate, 
     A rate that is affine in y with a constant matrix is evaluated by that matrix, which is far
     smaller than the tables of features at all points.
     """
-    shape = ode.start.shape
-    flat = jax.jit(lambda t, y, data: ode.rate(t, y.reshape(shape), data).reshape(-1))
-    start, later = jnp.asarray(interval[0]), jnp.asarray(0.3 * interval[0] + 0.7 * interval[1])
-    y0 = jnp.asarray(ode.start.reshape(-1))
-    jacobian = jax.jit(jax.jacfwd(flat, 1))(start, y0, ode.data)
-    random = np.random.default_rng(0)
+    shape, random = ode.start.shape, np.random.default_rng(0)
     size = np.linalg.norm(ode.start) / np.sqrt(ode.start.size) + 1e-3
-    affine = True
-    for t in (start, later):
-        y = jnp.asarray(size * random.normal(size=y0.shape))
-        change = flat(t, y0 + y, ode.data) - flat(t, y0, ode.data)
-        gap = np.linalg.norm(np.asarray(change - jacobian @ y))
-        affine &= bool(gap <= ROUND_OFF * np.linalg.norm(np.asarray(change)))
+    times = np.asarray([interval[0], 0.3 * interval[0] + 0.7 * interval[1]])
+    shifts = size * random.normal(size=(2, ode.start.size))
+
+    @jax.jit
+    def probe(start: Array, times: Array, shifts: Array, data: Data) -> tuple[Array, Array]:
+        def flat(t: Array, y: Array) -> Array:
+            return ode.rate(t, y.reshape(shape), data).reshape(-1)
+
+        jacobian = jax.jacfwd(flat, 1)(times[0], start)
+        change = jax.vmap(lambda t, s: flat(t, start + s) - flat(t, start))(times, shifts)
+        gap = jnp.linalg.norm(change - shifts @ jacobian.T, axis=1)
+        return jacobian, jnp.all(gap <= ROUND_OFF * jnp.linalg.norm(change, axis=1))
+
+    jacobian, affine = probe(ode.start.reshape(-1), times, shifts, ode.data)
     if not affine:
         return ode.rate, np.asarray(jacobian)
     ode.data["jacobian"] = jacobian

@@ -54,6 +54,11 @@ def march(
 
     watcher.says("drawing features")
     count = settings.points or POINTS_PER_FEATURE * field.width
+    if count <= field.width:
+        raise UserError(
+            f"{METHOD}: points={count} are too few for {field.width} features; give several times "
+            "as many, or None"
+        )
     places = collocation(settings, count, system.problem.domain, _targets(posed), place_key)
     weights, biases = draw_hidden(field, system.problem.domain, places, seed)
     hidden = {"weights": jnp.asarray(weights), "biases": jnp.asarray(biases)}
@@ -85,11 +90,12 @@ def march(
     watcher.says("fitting the path")
     field, psi = _path(field, hidden, ode, marched, settings, interval[1])
     fitted = assemble(system.problem, field, recipe.weights)
+    draw = jax.jit(fitted.draw, static_argnums=(1, 2))
     loss, validation_loss = _losses(
         fitted,
         psi,
-        fitted.draw(train_key, recipe.points, recipe.sampler),
-        fitted.draw(validation_key, recipe.validation, recipe.sampler),
+        draw(train_key, recipe.points, recipe.sampler),
+        draw(validation_key, recipe.validation, recipe.sampler),
     )
     error = float(measure(psi)) if measure else None
     history = _history(marched, loss, validation_loss, error)

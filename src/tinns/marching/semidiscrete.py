@@ -56,7 +56,7 @@ def semidiscrete(
     key: Array,
 ) -> Semidiscrete:
     """The ODE of a problem, and where it starts."""
-    _check_affine(posed, places, key)
+    _check_affine(posed, places)
     domain, outputs = posed.problem.domain, len(posed.problem.unknowns)
     in_space = tuple(sorted({(*k[:-1], 0) for k in posed.indices}))
     tables = jax.jit(jax.vmap(lambda p: field.features(hidden, domain, p, in_space)))(places.points)
@@ -139,7 +139,9 @@ def _start(posed: Posed, faces: list[_Face], places: Collocation, u: np.ndarray)
     for n in range(posed.order):
         given = places.targets[:, n * outputs : (n + 1) * outputs]
         rows = [(np.sqrt(places.shares)[:, None] * given).reshape(-1)]
-        rows += [-np.asarray(_given(posed, face, face.points, start, n)[n]) for face in faces]
+        for face in faces:
+            given = jax.jit(lambda t, face=face, n=n: _given(posed, face, face.points, t, n)[n])
+            rows.append(-np.asarray(given(start)))
         states.append(u.T @ np.concatenate(rows))
     return np.stack(states)
 
@@ -215,26 +217,26 @@ def _face_rows(
     return rows
 
 
-def _check_affine(posed: Posed, places: Collocation, key: Array) -> None:
+def _check_affine(posed: Posed, places: Collocation) -> None:
     """R(p) must be affine in p, and M must have an inverse."""
     problem = posed.problem
     outputs = len(problem.unknowns)
-    keys = jax.random.split(key, len(posed.indices) + 1)
     count = min(16, len(places.shares))
-    values = {
-        k: jax.random.normal(n, (count, outputs))
-        for k, n in zip(posed.indices, keys[1:], strict=True)
-    }
-    p = jax.random.normal(keys[0], (count, outputs))
+    random = np.random.default_rng(0)
+    values = {k: random.normal(size=(count, outputs)) for k in posed.indices}
+    p = random.normal(size=(count, outputs))
     points = {
         name: column[:: len(column) // count][:count] for name, column in places.points.items()
     }
 
-    def at(v: Any, point: Points, p: Array) -> tuple[Array, Array, Array]:
+    @jax.jit
+    @jax.vmap
+    def at(v: Any, point: Points, p: Array) -> tuple[Array, ...]:
         residual = _residual_of(posed, v, point)
-        return residual(0 * p), residual(p) - residual(0 * p), jax.jacfwd(residual)(0 * p) @ p
+        rest, matrix = residual(0 * p), jax.jacfwd(residual)(0 * p)
+        return rest, residual(p) - rest, matrix @ p, matrix
 
-    rest, change, linear = (np.asarray(a) for a in jax.vmap(at)(values, points, p))
+    rest, change, linear, matrices = (np.asarray(a) for a in at(values, points, p))
     size = np.abs(rest).max() + np.abs(change).max()
     name = f"u.{TIME * posed.order}"
     if change.shape[1] != outputs:
@@ -247,11 +249,6 @@ def _check_affine(posed: Posed, places: Collocation, key: Array) -> None:
             f"{METHOD} needs an equation that is affine in {name}; that of {problem.name} is not. "
             "Choose another method"
         )
-    matrices = np.asarray(
-        jax.vmap(lambda v, x: jax.jacfwd(_residual_of(posed, v, x))(jnp.zeros(outputs)))(
-            values, points
-        )
-    )
     if not (np.linalg.cond(matrices) < 1 / ROUND_OFF).all():
         raise UserError(
             f"{METHOD} cannot solve the equation of {problem.name} for {name} of every unknown: "
