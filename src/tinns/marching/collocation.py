@@ -76,7 +76,7 @@ def collocation(
 
 
 def draw_hidden(
-    field: RandomFeatures, domain: Box, places: Collocation, seed: int
+    field: RandomFeatures, domain: Box, places: Collocation, seed: tuple[int, int]
 ) -> tuple[np.ndarray, np.ndarray]:
     """Weights and biases of the features, of shapes (width, inputs) and (width,)."""
     random = np.random.default_rng(seed)
