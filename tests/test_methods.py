@@ -17,7 +17,7 @@ COUNTS = {
 }
 
 
-@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("method", COUNTS)
 def test_a_method_has_the_parameters_the_paper_states(method):
     field = apply_method(method, Recipe()).field
     for problem, count in zip((Burgers, AllenCahn), COUNTS[method], strict=True):

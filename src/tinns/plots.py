@@ -17,6 +17,7 @@ from tinns.errors import UserError
 from tinns.fields import Constrained, Field, Layerwise, TimeInduced
 from tinns.files import write_whole
 from tinns.solution import Solution
+from tinns.training import History
 
 SIGNED_COLOURS = "RdBu_r"
 ONE_SIGNED_COLOURS = "viridis"
@@ -42,12 +43,18 @@ def plot_training(solution: Solution, path: str | Path) -> Path:
     left, right = figure.subplots(1, 2)
     series = (("loss", "training loss"), ("validation_loss", "validation loss"))
     for name, label in series:
-        left.semilogy(*history.measured(name), label=label, lw=1.2)
+        left.semilogy(*history.measured(name), label=label, lw=1.2, marker=_marker(history, name))
     iterations, errors = history.measured("relative_l2")
     if errors.size:
-        left.semilogy(iterations, errors, "k", label="relative L2 error", lw=1.6)
+        dot = _marker(history, "relative_l2")
+        left.semilogy(iterations, errors, "k", label="relative L2 error", lw=1.6, marker=dot)
     left.set(xlabel="iteration", title=f"{_title(solution)}: convergence")
     left.legend(frameon=False)
+    if "step_size" in history:  # of an ODE solver
+        right.semilogy(history["time"], history["step_size"], color="tab:green", label="step")
+        right.set(xlabel="t", title="steps in time")
+        right.legend(frameon=False)
+        return _save(figure, path)
     column, label = ("damping", "damping μ") if "damping" in history else ("step_norm", "‖step‖")
     right.semilogy(*history.measured(column), color="tab:green", lw=1.2, label=label)
     if column == "damping":
@@ -55,6 +62,11 @@ def plot_training(solution: Solution, path: str | Path) -> Path:
     right.set(xlabel="iteration", title="damping and steps")
     right.legend(frameon=False)
     return _save(figure, path)
+
+
+def _marker(history: History, name: str) -> str | None:
+    """A dot for a value that was measured once: a line through one point is not seen."""
+    return "o" if history.measured(name)[1].size == 1 else None
 
 
 def has_trajectory(solution: Solution) -> bool:

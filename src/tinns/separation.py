@@ -18,8 +18,8 @@ class Separation:
     """
 
     solver: str = "auto"  # explicit, unless the ODE is stiff; or a name of diffrax
-    rtol: float = 1e-9
-    atol: float = 1e-9
+    rtol: float = 1e-10
+    atol: float = 1e-10
     cutoff: float = 1e-13  # singular values of Φ below this share of the largest are left out
     points: int | None = None  # of collocation; None: three for each feature
     boundary_points: int | None = None  # over all faces; None: as many as features (in 1-d, ends)

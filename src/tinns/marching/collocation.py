@@ -12,7 +12,7 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 import numpy as np
-from scipy.spatial import cKDTree
+from scipy.spatial import KDTree
 
 from tinns.domain import TIME, Box
 from tinns.errors import UserError
@@ -32,7 +32,7 @@ Targets = Callable[[Points], jax.Array]  # the initial values at one point, one 
 class Collocation:
     """Points of space, the share of the box that each stands for, and the initial values there."""
 
-    points: Points
+    points: dict[str, np.ndarray]
     shares: np.ndarray
     targets: np.ndarray
 
@@ -41,10 +41,13 @@ def collocation(
     settings: Separation, count: int, domain: Box, targets: Targets, key: jax.Array
 ) -> Collocation:
     """`count` points, a share of them with a density proportional to the initial slope."""
-    pool = Initial().draw(key, domain, Counts(0, CANDIDATES * count), QuasiRandom())
-    values, slopes = (
-        np.asarray(a) for a in jax.jit(_with_slopes, static_argnums=(0, 1))(targets, domain, pool)
-    )
+    total = CANDIDATES * count
+
+    def candidates(key: jax.Array) -> tuple[Points, jax.Array, jax.Array]:
+        pool = Initial().draw(key, domain, Counts(0, total), QuasiRandom())
+        return pool, *_with_slopes(targets, domain, pool)
+
+    pool, values, slopes = jax.tree.map(np.asarray, jax.jit(candidates)(key))
     good = np.isfinite(values).all(axis=1) & np.isfinite(slopes)
     if good.mean() < 0.9:
         where = {axis: float(pool[axis][np.argmin(good)]) for axis in domain.space}
@@ -60,7 +63,7 @@ def collocation(
         density += np.where(good, settings.focus, 0.0)
     # Along the first axis, evenly spaced steps of the cumulated density: random in other axes,
     # well spread in one dimension.
-    order = np.argsort(np.asarray(pool[domain.space[0]]))
+    order = np.argsort(pool[domain.space[0]])
     cumulated = np.cumsum(density[order])
     steps = (np.arange(count) + 0.5) / count * cumulated[-1]
     chosen = np.unique(order[np.searchsorted(cumulated, steps)])
@@ -73,19 +76,21 @@ def collocation(
 
 
 def draw_hidden(
-    field: RandomFeatures, domain: Box, places: Collocation, seed: int
+    field: RandomFeatures, domain: Box, places: Collocation, seed: tuple[int, int]
 ) -> tuple[np.ndarray, np.ndarray]:
     """Weights and biases of the features, of shapes (width, inputs) and (width,)."""
     random = np.random.default_rng(seed)
-    x = np.asarray(jax.vmap(lambda p: embed_space(domain, p, scaled=True))(places.points))
+    x = np.asarray(jax.jit(jax.vmap(lambda p: embed_space(domain, p, scaled=True)))(places.points))
     if field.kind == "elm":
         weights = random.normal(0, field.scale, (field.width, x.shape[1]))
         return weights, field.scale * random.uniform(-np.pi, np.pi, field.width)
     first, second = _pairs(x, places.targets, field.width, random)
     step = x[second] - x[first]
-    rise = 0.5 * np.log(3.0) * field.scale  # tanh(ln(3)/2) = 1/2
-    weights = 2 * rise * step / np.sum(step**2, axis=1, keepdims=True)
-    return weights, -np.sum(weights * x[first], axis=1) - rise
+    weights = np.log(3.0) * field.scale * step / np.sum(step**2, axis=1, keepdims=True)
+    # A chord of a circle is perpendicular to the radius through its middle: centred there, all
+    # features of a periodic axis would be odd functions. They are centred anywhere on the chord.
+    share = random.uniform(size=(field.width, 1)) if domain.periodic else 0.5
+    return weights, -np.sum(weights * (x[first] + share * step), axis=1)
 
 
 def _pairs(
@@ -96,7 +101,7 @@ def _pairs(
     first = random.integers(0, count, PAIRS * width)
     second = (first + random.integers(1, count, PAIRS * width)) % count
     distance = np.linalg.norm(x[second] - x[first], axis=1)
-    nearest = cKDTree(x).query(x, k=min(NEIGHBOURS, count - 1) + 1)[0][:, -1]
+    nearest = KDTree(x).query(x, k=min(NEIGHBOURS, count - 1) + 1)[0][:, -1]
     chance = np.abs(values[second] - values[first]).max(axis=1) / np.maximum(distance, 1e-10)
     far = distance >= np.maximum(nearest[first], nearest[second])
     chance = np.where(far, chance if (chance * far).max() > 0 else 1.0, 0.0)

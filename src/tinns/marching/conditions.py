@@ -7,6 +7,7 @@ import jax
 import jax.numpy as jnp
 from jax import Array
 
+from tinns.domain import Box
 from tinns.errors import UserError
 from tinns.fields.jets import Recorder
 from tinns.fields.series import MultiIndex
@@ -81,11 +82,11 @@ def traced(problem: Problem, condition: Condition) -> set[MultiIndex]:
     return recorder.indices
 
 
-def face_points(posed: Posed, condition: Condition, count: int | None, key: Array) -> Points:
-    """Points on the faces of a condition: the ends of an interval, or `count` over all faces."""
-    domain = posed.problem.domain
-    total = 2 * len(domain.space) if len(domain.space) == 1 or count is None else count
-    return condition.region.draw(key, domain, Counts(0, 0, total), QuasiRandom())
+def face_points(domain: Box, condition: Condition, count: int, key: Array) -> Points:
+    """Points of a condition, `count` over all faces; an interval has its two ends."""
+    total = count if len(domain.space) > 1 else 2
+    counts, sampler = Counts(0, 0, total), QuasiRandom()
+    return jax.jit(lambda key: condition.region.draw(key, domain, counts, sampler))(key)
 
 
 def _check_order(problem: Problem, indices: tuple[MultiIndex, ...], order: int) -> None:

@@ -2,19 +2,22 @@
 
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import jax
 import jax.numpy as jnp
 import numpy as np
 from jax import Array
 
+from tinns.errors import UserError
+from tinns.marching.conditions import METHOD
 from tinns.marching.semidiscrete import Data, Rate, Semidiscrete
 from tinns.separation import EXPLICIT, IMPLICIT, Separation
 
 BLOCK = 256  # steps tried in one compiled call
 LEAST_STEPS = 24  # over the whole interval, so that the path can be told from its steps
 STIFF = 3000.0  # times 1/duration: eigenvalues beyond ask for an implicit solver
+BEYOND = 1e8  # times the size of the start: no solution any more
 ROUND_OFF = 1e-8
 
 
@@ -30,8 +33,51 @@ class Marched:
     reason: str | None  # why it ended before the end, if it did
 
 
+@dataclass(frozen=True)
+class Prepared:
+    """An ODE as it is to be integrated, with the eigenvalues of its Jacobian at the start."""
+
+    ode: Semidiscrete
+    eigenvalues: np.ndarray
+    seconds: float
+
+    @property
+    def growth(self) -> float:
+        """The fastest rate at which a disturbance grows at the start."""
+        return float(np.real(self.eigenvalues).max())
+
+
+def prepare(ode: Semidiscrete, interval: tuple[float, float]) -> Prepared:
+    """Look at the Jacobian, and march by it alone where the ODE is affine with a constant one."""
+    before = time.perf_counter()
+    shape, random = ode.start.shape, np.random.default_rng(0)
+    size = np.linalg.norm(ode.start) / np.sqrt(ode.start.size) + 1e-3
+    times = np.asarray([interval[0], 0.3 * interval[0] + 0.7 * interval[1]])
+    shifts = size * random.normal(size=(2, ode.start.size))
+
+    @jax.jit
+    def probe(start: Array, times: Array, shifts: Array, data: Data) -> tuple[Array, Array]:
+        def flat(t: Array, y: Array) -> Array:
+            return ode.rate(t, y.reshape(shape), data).reshape(-1)
+
+        jacobian = jax.jacfwd(flat, 1)(times[0], start)
+        change = jax.vmap(lambda t, s: flat(t, start + s) - flat(t, start))(times, shifts)
+        gap = jnp.linalg.norm(change - shifts @ jacobian.T, axis=1)
+        return jacobian, jnp.all(gap <= ROUND_OFF * jnp.linalg.norm(change, axis=1))
+
+    jacobian, affine = probe(ode.start.reshape(-1), times, shifts, ode.data)
+    jacobian = np.asarray(jacobian)
+    if not np.isfinite(jacobian).all():
+        raise UserError(
+            f"{METHOD}: the equation's derivative in time is no number at the start; check the "
+            "equation where the initial value is steep or zero"
+        )
+    ode = _matrix_alone(ode, jacobian) if affine else ode
+    return Prepared(ode, np.linalg.eigvals(jacobian), time.perf_counter() - before)
+
+
 def integrate(
-    ode: Semidiscrete,
+    prepared: Prepared,
     interval: tuple[float, float],
     settings: Separation,
     stop: Callable[[float, int, float], str | None],
@@ -42,17 +88,16 @@ def integrate(
     """
     before = time.perf_counter()
     duration = interval[1] - interval[0]
-    rate, jacobian = _shortened(ode, interval)
-    solver = settings.solver
+    ode, solver = prepared.ode, settings.solver
     if solver == "auto":
-        radius = np.abs(np.linalg.eigvals(jacobian)).max() * duration if jacobian.size else 0.0
-        solver = IMPLICIT[-1] if radius > STIFF else EXPLICIT[0]
+        stiff = np.abs(prepared.eigenvalues).max() * duration > STIFF
+        solver = IMPLICIT[-1] if stiff else EXPLICIT[0]
     start, end = jnp.asarray(interval[0]), jnp.asarray(interval[1])
     first = jnp.asarray(duration * 1e-6)
     state = jnp.asarray(ode.start)
-    advance = jax.jit(_block(rate, solver, settings, duration))
+    advance = jax.jit(_block(ode.rate, solver, settings, duration))
     compiled = advance.lower(start, end, state, first, ode.data).compile()
-    compile_seconds = time.perf_counter() - before
+    compile_seconds = prepared.seconds + time.perf_counter() - before
 
     times, states, seconds = [np.asarray([interval[0]])], [ode.start[None]], [np.zeros(1)]
     now, step, spent, count, reason = start, first, 0.0, 0, None
@@ -62,7 +107,8 @@ def integrate(
         elapsed = time.perf_counter() - before
         number = int(taken)
         new_times, new_states = np.asarray(ts)[:number], np.asarray(ys)[:number]
-        if number == 0 or not np.isfinite(new_states[-1]).all() or not bool(sound):
+        lost = number == 0 or not np.abs(new_states).max() <= BEYOND * (1 + np.abs(ode.start).max())
+        if lost or not bool(sound):
             reason = "broke down"
             break
         times.append(new_times)
@@ -117,31 +163,12 @@ def _block(rate: Rate, solver: str, settings: Separation, duration: float) -> Ca
     return advance
 
 
-def _shortened(ode: Semidiscrete, interval: tuple[float, float]) -> tuple[Rate, np.ndarray]:
-    """The rate, and its Jacobian at the start as a square matrix.
-
-    A rate that is affine in y with a constant matrix is evaluated by that matrix, which is far
-    smaller than the tables of features at all points.
-    """
+def _matrix_alone(ode: Semidiscrete, jacobian: np.ndarray) -> Semidiscrete:
+    """The same ODE, affine in y, by its matrix: far smaller than the tables at all points."""
     shape = ode.start.shape
-    flat = jax.jit(lambda t, y, data: ode.rate(t, y.reshape(shape), data).reshape(-1))
-    start, later = jnp.asarray(interval[0]), jnp.asarray(0.3 * interval[0] + 0.7 * interval[1])
-    y0 = jnp.asarray(ode.start.reshape(-1))
-    jacobian = jax.jit(jax.jacfwd(flat, 1))(start, y0, ode.data)
-    random = np.random.default_rng(0)
-    size = np.linalg.norm(ode.start) / np.sqrt(ode.start.size) + 1e-3
-    affine = True
-    for t in (start, later):
-        y = jnp.asarray(size * random.normal(size=y0.shape))
-        change = flat(t, y0 + y, ode.data) - flat(t, y0, ode.data)
-        gap = np.linalg.norm(np.asarray(change - jacobian @ y))
-        affine &= bool(gap <= ROUND_OFF * np.linalg.norm(np.asarray(change)))
-    if not affine:
-        return ode.rate, np.asarray(jacobian)
-    ode.data["jacobian"] = jacobian
 
     def rate(t: Array, y: Array, data: Data) -> Array:
         forcing = ode.rate(t, jnp.zeros(shape), data)
         return (data["jacobian"] @ y.reshape(-1)).reshape(shape) + forcing
 
-    return rate, np.asarray(jacobian)
+    return replace(ode, rate=rate, data=ode.data | {"jacobian": jnp.asarray(jacobian)})

@@ -56,85 +56,94 @@ def semidiscrete(
     key: Array,
 ) -> Semidiscrete:
     """The ODE of a problem, and where it starts."""
+    _check_affine(posed, places)
     domain, outputs = posed.problem.domain, len(posed.problem.unknowns)
-    size = (field.width + 1) * outputs
     in_space = tuple(sorted({(*k[:-1], 0) for k in posed.indices}))
     tables = jax.jit(jax.vmap(lambda p: field.features(hidden, domain, p, in_space)))(places.points)
-    phi = np.asarray(tables[in_space[0]])
     roots = np.sqrt(places.shares)[:, None]
-    blocks = [np.kron(roots * phi, np.eye(outputs))]  # columns in the order (feature, output)
-    faces = []
-    for number, condition in enumerate(posed.faces):
-        count = settings.boundary_points or field.width
-        points = face_points(posed, condition, count, jax.random.fold_in(key, number))
-        rows = _face_rows(posed, field, hidden, condition, points)
-        weight = settings.boundary_weight / np.sqrt(len(points[TIME]))
-        faces.append((condition, points, weight))
-        blocks.append(weight * rows)
-    stacked = np.concatenate(blocks)
+    features = roots * np.asarray(tables[in_space[0]])
+    faces = [
+        _face(posed, field, settings, hidden, condition, jax.random.fold_in(key, number))
+        for number, condition in enumerate(posed.faces)
+    ]
+    # Columns, and rows of the equation, in the order (feature or point, unknown).
+    stacked = np.concatenate([np.kron(features, np.eye(outputs)), *(face.matrix for face in faces)])
     u, s, vt = np.linalg.svd(stacked, full_matrices=False)
     rank = int(np.count_nonzero(s > settings.cutoff * s[0]))
-    u, back = u[:, :rank], (vt[:rank] / s[:rank, None]).T
+    back = (vt[:rank] / s[:rank, None]).T
     cube = back.reshape(field.width + 1, outputs, rank)
     data = {
         "tables": {k: jnp.einsum("mw,wor->mor", tables[k], cube) for k in in_space},
         "points": {axis: places.points[axis] for axis in domain.space},
-        "roots": jnp.asarray(roots[:, 0]),
-        "projection": jnp.asarray(u.T),
-        "faces": [
-            (points, jnp.asarray(rows))
-            for (_, points, _), rows in zip(faces, (b @ back for b in blocks[1:]), strict=True)
-        ],
+        "roots": jnp.asarray(roots),
+        "projection": jnp.asarray(u[:, :rank].T),
+        "faces": [(face.points, jnp.asarray(face.matrix @ back)) for face in faces],
     }
-    assert size == stacked.shape[1]
-    _check_affine(posed, places, key)
-    conditions = [(condition, weight) for condition, _, weight in faces]
-    rate = _rate(posed, conditions, settings)
-    start = _start(posed, conditions, places, data)
-    return Semidiscrete(rate, data, start, cube)
+    rate = _rate(posed, faces, settings)
+    return Semidiscrete(rate, data, _start(posed, faces, places, u[:, :rank]), cube)
 
 
-def _rate(posed: Posed, faces: list[tuple[Condition, float]], settings: Separation) -> Rate:
-    domain, order = posed.problem.domain, posed.order
-    duration = domain.interval(TIME)[1] - domain.start
-    kappa = settings.relaxation / duration
+@dataclass(frozen=True)
+class _Face:
+    """A linear condition on faces, h(c) = matrix @ c + given(t) with both of them weighted."""
+
+    condition: Condition
+    points: Points
+    weight: float
+    matrix: np.ndarray
+
+
+def _face(
+    posed: Posed,
+    field: RandomFeatures,
+    settings: Separation,
+    hidden: Any,
+    condition: Condition,
+    key: Array,
+) -> _Face:
+    count = settings.boundary_points or field.width
+    points = face_points(posed.problem.domain, condition, count, key)
+    weight = settings.boundary_weight / np.sqrt(len(points[TIME]))
+    rows = _face_rows(posed, field, hidden, condition, points)
+    return _Face(condition, points, weight, weight * rows)
+
+
+def _rate(posed: Posed, faces: list[_Face], settings: Separation) -> Rate:
+    start, end = posed.problem.domain.interval(TIME)
+    order, kappa = posed.order, settings.relaxation / (end - start)
 
     def rate(t: Array, y: Array, data: Data) -> Array:
         values = {
             k: data["tables"][(*k[:-1], 0)] @ y[k[-1]] for k in posed.indices if k[-1] < order
         }
-        points = data["points"] | {TIME: jnp.full_like(data["roots"], t)}
+        points = data["points"] | {TIME: jnp.full(data["roots"].shape[0], t)}
         p = jax.vmap(lambda v, point: _highest(posed, v, point))(values, points)
-        rows = [(data["roots"][:, None] * p).reshape(-1)]
-        for (condition, weight), (places, matrix) in zip(faces, data["faces"], strict=True):
-            h, h1, h2 = _given(posed, condition, places, t, order)
-            held = matrix @ y[0] + weight * h
+        rows = [(data["roots"] * p).reshape(-1)]
+        for face, (places, matrix) in zip(faces, data["faces"], strict=True):
+            given = _given(posed, face, places, t, order)
+            h = [matrix @ y[n] + given[n] for n in range(order)]
             if order == 1:
-                rows.append(-weight * h1 - kappa * held)
+                rows.append(-given[1] - kappa * h[0])
             else:
-                moved = matrix @ y[1] + weight * h1
-                rows.append(-weight * h2 - 2 * kappa * moved - kappa**2 * held)
+                rows.append(-given[2] - 2 * kappa * h[1] - kappa**2 * h[0])
         top = data["projection"] @ jnp.concatenate(rows)
         return jnp.concatenate([y[1:], top[None]])
 
     return rate
 
 
-def _start(
-    posed: Posed, faces: list[tuple[Condition, float]], places: Collocation, data: Data
-) -> np.ndarray:
+def _start(posed: Posed, faces: list[_Face], places: Collocation, u: np.ndarray) -> np.ndarray:
     """The features' fit of the initial value (and velocity), with the face conditions at once."""
-    outputs = len(posed.problem.unknowns)
-    roots = np.asarray(data["roots"])[:, None]
-    rows = []
+    outputs, start = len(posed.problem.unknowns), jnp.asarray(posed.problem.domain.start)
+    states = []
     for n in range(posed.order):
         given = places.targets[:, n * outputs : (n + 1) * outputs]
-        parts = [(roots * given).reshape(-1)]
-        for (condition, weight), (points, _) in zip(faces, data["faces"], strict=True):
-            start = jnp.asarray(posed.problem.domain.start)
-            parts.append(-weight * np.asarray(_given(posed, condition, points, start, n)[n]))
-        rows.append(np.asarray(data["projection"]) @ np.concatenate(parts))
-    return np.stack(rows)
+        rows = [(np.sqrt(places.shares)[:, None] * given).reshape(-1)]
+        for face in faces:
+            given = jax.jit(lambda t, face=face, n=n: _given(posed, face, face.points, t, n)[n])
+            rows.append(-np.asarray(given(start)))
+        states.append(u.T @ np.concatenate(rows))
+    return np.stack(states)
 
 
 def _highest(posed: Posed, values: dict[MultiIndex, Array], point: Points) -> Array:
@@ -160,23 +169,25 @@ def _residual_of(posed: Posed, values: dict[MultiIndex, Array], point: Points) -
     return residual
 
 
-def _given(posed: Posed, condition: Condition, points: Points, t: Array, order: int) -> list[Array]:
-    """h of zero functions on a face and its derivatives in time, [h, ḣ, ḧ] up to `order`."""
+def _given(posed: Posed, face: _Face, points: Points, t: Array, order: int) -> list[Array]:
+    """h on a face for u = 0, and its derivatives in time up to `order`: [h, ḣ, ...]."""
     problem = posed.problem
-    zeros = {k: jnp.zeros(len(problem.unknowns)) for k in traced(problem, condition)}
+    zeros = {k: jnp.zeros(len(problem.unknowns)) for k in traced(problem, face.condition)}
     jets = jets_of(zeros, problem.domain, problem.unknowns)
 
     def h(time: Array) -> Array:
         def at(point: Points) -> Array:
-            return residuals(condition, problem, lambda _: jets, point | {TIME: time})
+            return residuals(face.condition, problem, lambda _: jets, point | {TIME: time})
 
-        return jax.vmap(at)(points).reshape(-1)
+        return face.weight * jax.vmap(at)(points).reshape(-1)
 
-    def rate_of(function: Callable[[Array], Array]) -> Callable[[Array], Array]:
+    def derived(function: Callable[[Array], Array]) -> Callable[[Array], Array]:
         return lambda time: jax.jvp(function, (time,), (jnp.ones_like(time),))[1]
 
-    functions = [h, rate_of(h), rate_of(rate_of(h))]
-    return [f(t) if n <= order else jnp.zeros(()) for n, f in enumerate(functions)]
+    functions: list[Callable[[Array], Array]] = [h]
+    for _ in range(order):
+        functions.append(derived(functions[-1]))
+    return [function(t) for function in functions]
 
 
 def _face_rows(
@@ -206,23 +217,26 @@ def _face_rows(
     return rows
 
 
-def _check_affine(posed: Posed, places: Collocation, key: Array) -> None:
+def _check_affine(posed: Posed, places: Collocation) -> None:
     """R(p) must be affine in p, and M must have an inverse."""
     problem = posed.problem
     outputs = len(problem.unknowns)
-    keys = jax.random.split(key, len(posed.indices) + 1)
     count = min(16, len(places.shares))
-    values = {k: jax.random.normal(n, (count, outputs)) for k, n in zip(posed.indices, keys[1:])}
-    p = jax.random.normal(keys[0], (count, outputs))
+    random = np.random.default_rng(0)
+    values = {k: random.normal(size=(count, outputs)) for k in posed.indices}
+    p = random.normal(size=(count, outputs))
     points = {
         name: column[:: len(column) // count][:count] for name, column in places.points.items()
     }
 
-    def at(v: Any, point: Points, p: Array) -> tuple[Array, Array, Array]:
+    @jax.jit
+    @jax.vmap
+    def at(v: Any, point: Points, p: Array) -> tuple[Array, ...]:
         residual = _residual_of(posed, v, point)
-        return residual(0 * p), residual(p) - residual(0 * p), jax.jacfwd(residual)(0 * p) @ p
+        rest, matrix = residual(0 * p), jax.jacfwd(residual)(0 * p)
+        return rest, residual(p) - rest, matrix @ p, matrix
 
-    rest, change, linear = (np.asarray(a) for a in jax.vmap(at)(values, points, p))
+    rest, change, linear, matrices = (np.asarray(a) for a in at(values, points, p))
     size = np.abs(rest).max() + np.abs(change).max()
     name = f"u.{TIME * posed.order}"
     if change.shape[1] != outputs:
@@ -235,11 +249,6 @@ def _check_affine(posed: Posed, places: Collocation, key: Array) -> None:
             f"{METHOD} needs an equation that is affine in {name}; that of {problem.name} is not. "
             "Choose another method"
         )
-    matrices = np.asarray(
-        jax.vmap(lambda v, x: jax.jacfwd(_residual_of(posed, v, x))(jnp.zeros(outputs)))(
-            values, points
-        )
-    )
     if not (np.linalg.cond(matrices) < 1 / ROUND_OFF).all():
         raise UserError(
             f"{METHOD} cannot solve the equation of {problem.name} for {name} of every unknown: "

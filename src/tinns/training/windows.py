@@ -15,6 +15,7 @@ from tinns.problem import Problem
 from tinns.recipe import Recipe, Stop
 from tinns.residuals import Psi, System, Window
 from tinns.sampling import Observations
+from tinns.separation import Separation
 from tinns.training.history import History
 from tinns.training.loop import Trained, run
 from tinns.training.machine import Machine
@@ -52,6 +53,7 @@ def check_windows(problem: Problem, recipe: Recipe) -> None:
             isinstance(condition.region, Observations) for condition in problem.all_conditions()
         ),
         f"conditions are built in ({', '.join(recipe.hard)})": bool(recipe.hard),
+        "separation advances all of time at once": isinstance(recipe.optimizer, Separation),
     }
     for reason, holds in reasons.items():
         if holds:
