@@ -371,3 +371,13 @@ def test_a_problem_is_posed_again_on_another_box_and_with_other_conditions():
     assert max(np.abs(r).max() for r in rows.values()) < 1e-14
     assert (later.name, later.rate) == ("decay", 3.0)
     assert later.with_coefficients({"rate": 1.0}).domain.start == 1.0
+
+
+def test_an_initial_value_may_be_demanded_on_a_part_of_space():
+    condition = initial(lambda x: 1 / x, within={"x": (0.25, 0.5)})
+    points = condition.region.draw(jax.random.key(0), LINE, Counts(1, 40), Uniform())
+    assert 0.25 <= points["x"].min() < 0.27
+    assert 0.48 < points["x"].max() <= 0.5
+    assert set(points["t"].tolist()) == {0.0}
+    with pytest.raises(UserError, match=r"within: x = \(0.5, 2\) is not inside"):
+        assemble(posed(initial(0.0, within={"x": (0.5, 2)})), Formula(ripple))

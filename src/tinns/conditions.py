@@ -1,7 +1,7 @@
 """Makers of conditions: what must hold at the start, on faces, at both ends of an axis."""
 
 import inspect
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any, Literal
 
 import jax.numpy as jnp
@@ -16,9 +16,18 @@ from tinns.sampling import Boundary, Initial, LowerFace, Points, Region, normal
 Value = float | Callable[..., Any]
 
 
-def initial(value: Value, of: str | None = None, weight: float = 1.0) -> Condition:
-    """u = value at the initial time. `value` is a number or a function of coordinates by name."""
-    return _prescribed("initial", Initial(), value, of, weight, lambda u, _: u.value, "value")
+def initial(
+    value: Value,
+    of: str | None = None,
+    weight: float = 1.0,
+    within: Mapping[str, tuple[float, float]] | None = None,
+) -> Condition:
+    """u = value at the initial time. `value` is a number or a function of coordinates by name.
+
+    `within={"x": (0.1, 1)}` demands it on a part of space only, such as away from a singularity.
+    """
+    region = Initial(tuple((within or {}).items()))
+    return _prescribed("initial", region, value, of, weight, lambda u, _: u.value, "value")
 
 
 def initial_velocity(value: Value, of: str | None = None, weight: float = 1.0) -> Condition:

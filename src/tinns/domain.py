@@ -82,6 +82,18 @@ class Box:
         bounds = dict(self.bounds) | {TIME: (start, end)}
         return Box(periodic=self.periodic, **bounds)
 
+    def within(self, **bounds: tuple[float, float]) -> "Box":
+        """The part of the box between the given bounds of some of its axes."""
+        part = Box(periodic=self.periodic, **(dict(self.bounds) | bounds))
+        for axis in bounds:
+            (lower, upper), (least, most) = part.interval(axis), self.interval(axis)
+            if not least <= lower < upper <= most:
+                raise UserError(
+                    f"within: {axis} = ({lower:g}, {upper:g}) is not inside the domain's "
+                    f"({least:g}, {most:g})"
+                )
+        return part
+
     @property
     def faces(self) -> tuple[Face, ...]:
         """The faces that carry boundary conditions: two per space axis that is not periodic."""

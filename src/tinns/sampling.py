@@ -7,7 +7,7 @@ so a compiled training loop can redraw without leaving the device.
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Any, Protocol
 
 import jax
 import jax.numpy as jnp
@@ -90,12 +90,14 @@ class Interior:
 
 @dataclass(frozen=True)
 class Initial:
-    """The slice at the initial time."""
+    """The slice at the initial time, or its part `within` some intervals."""
 
+    within: tuple[tuple[str, Any], ...] = ()  # axes and their intervals
     name: str = "initial"
 
     def draw(self, key: Array, domain: Box, counts: Counts, sampler: Sampler) -> Points:
-        points = _in_box(domain, sampler(key, counts.initial, len(domain.space)))
+        part = domain.within(**dict(self.within))
+        points = _in_box(part, sampler(key, counts.initial, len(domain.space)))
         return points | {TIME: jnp.full(counts.initial, domain.start)}
 
 

@@ -175,12 +175,9 @@ def test_impossible_windows_are_named(windows):
 
 
 def test_what_cannot_be_cut_into_windows_is_refused(heat, recipe):
-    class Sought(type(heat)):
-        D: float = tinns.Unknown(0.1)
-
     observing = heat.reposed(conditions=[tinns.observed(x=[0.5], t=[0.5], u=[0.1])])
     cases = {
-        "coefficients are sought": (Sought(), recipe),
+        "coefficients are sought": (observing.with_coefficients({"D": tinns.Unknown(0.1)}), recipe),
         "observations belong": (observing, recipe),
         "conditions are built in": (heat, recipe.but(hard=("initial",))),
     }
