@@ -141,22 +141,20 @@ def _coefficients(best: Group, figures: dict[str, Any]) -> str:
 
 
 def _windows(best: Group) -> str:
-    """A solution that was found window after window: how many, and their errors where stated."""
+    """A solution that was found window after window: the error in each, and the jump before it."""
     windows = best.runs[0].get("windows")
     if not windows:
         return ""
-    if isinstance(windows, int):
-        return f"Solved in {plural(windows, 'window')} of time."
-    numbered = list(enumerate(windows, start=1))
     rows = [
-        [str(number), _optional(window.get("relative_l2"), ".2e")]
-        for number, window in numbered
-        if isinstance(window, dict)
+        [
+            f"{window['from']:.4g} to {window['to']:.4g}",
+            _optional(window["relative_l2"], ".2e"),
+            f"{window['jump']:.1e}",
+        ]
+        for window in windows
     ]
-    told = f"Solved in {plural(len(windows), 'window')} of time."
-    if not any(cells[1] != NOTHING for cells in rows):
-        return told
-    return "\n".join([told, "", *table(["window", "error"], rows)])
+    told = f"Solved in {plural(len(windows), 'window')} of time (seed {best.runs[0]['seed']}):"
+    return "\n".join([told, "", *table(["window", "error", "jump at its start"], rows)])
 
 
 def _other_methods(name: str, found: Sequence[Group], figures: dict[str, Any]) -> str:

@@ -154,7 +154,10 @@ def test_the_gallery_states_what_else_a_record_holds():
             parameters=1,
             errors={"velocity": (1 + seed) * 1e-3},
             estimates={"viscosity": estimate | {"error": (1 + seed) * 0.25}},
-            windows=[{"relative_l2": 1e-4}, {"relative_l2": 3e-4}],
+            windows=[
+                {"from": 0.0, "to": 0.4, "relative_l2": 1e-4, "jump": 0.0},
+                {"from": 0.4, "to": 0.8, "relative_l2": 3e-4, "jump": 2e-5},
+            ],
         )
         for seed in (0, 1)
     ]
@@ -162,7 +165,7 @@ def test_the_gallery_states_what_else_a_record_holds():
     assert "| velocity | 1.50e-03 |" in text
     assert "| viscosity | 1 | 1.5 | 1.0e-01 | [1.3, 1.7] | 3.75e-01 |" in text
     assert "2 windows" in text
-    assert "| 2 | 3.00e-04 |" in text
+    assert "| 0.4 to 0.8 | 3.00e-04 | 2.0e-05 |" in text
 
 
 def test_the_gallery_names_other_methods_of_the_records_and_of_the_paper(monkeypatch):

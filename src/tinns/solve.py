@@ -203,15 +203,20 @@ def _windows(solution: Solution, trained: Trained) -> list[dict[str, Any]]:
         {
             "from": start,
             "to": end,
-            "jump": jumps[number - 1] if number else 0.0,
+            "jump": float(jumps[number - 1]) if number else 0.0,
             "iterations": part.iterations,
             "seconds": part.seconds,
+            "relative_l2": _last(part.history.measured("relative_l2")[1]),
             "loss": part.loss,
             "validation_loss": part.validation_loss,
             "stop_reason": part.stop_reason,
         }
         for number, ((start, end), part) in enumerate(zip(spans, trained.windows, strict=True))
     ]
+
+
+def _last(values: np.ndarray) -> float | None:
+    return float(values[-1]) if len(values) else None
 
 
 def _result(

@@ -14,7 +14,10 @@ SCRIPT = Path(__file__).with_name("several_devices.py")
 
 @pytest.mark.parametrize(
     ("count", "optimizers"),
-    [(4, ["accelerated", "stable", "algorithm-1", "lbfgs", "adam"]), (8, ["accelerated"])],
+    [
+        (4, ["accelerated", "stable", "algorithm-1", "lbfgs", "adam", "windows"]),
+        (8, ["accelerated"]),
+    ],
 )
 def test_several_devices_agree_with_one(count, optimizers):
     flags = f"--xla_force_host_platform_device_count={count}"

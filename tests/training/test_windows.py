@@ -111,6 +111,7 @@ def test_a_wave_is_solved_in_windows(solved):
     assert solved.jumps().max() < 1e-2
     assert [w["from"] for w in solved.result["windows"]] == pytest.approx([0, 2 / 3, 4 / 3])
     assert solved.result["windows"][1]["jump"] == solved.jumps()[0]
+    assert all(0 < w["relative_l2"] < 5e-2 for w in solved.result["windows"])
     assert solved.result["iterations"] == 150
     assert set(solved.history["window"]) == {1.0, 2.0, 3.0}
     assert (np.diff(solved.history["seconds"]) >= 0).all()

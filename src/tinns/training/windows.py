@@ -81,8 +81,8 @@ def train_in_windows(
     for number, (start, end) in enumerate(spans):
         machine.watcher = _InWindow.of(watcher, number, len(spans), done)
         key = jax.random.fold_in(jax.random.key(seed), number)
-        psi = _advanced(system, done[-1].psi) if done else None
-        before = done[-1].psi if done else jax.tree.map(jnp.zeros_like, machine.init(key))
+        before = _on_no_device(done[-1].psi if done else machine.init(key))
+        psi = _advanced(system, before) if done else None
         start_before, end_before = spans[max(number - 1, 0)]
         window = Window(
             jnp.asarray(start, float),
@@ -97,6 +97,11 @@ def train_in_windows(
         if done[-1].stop_reason == "interrupted":
             break
     return _joined(done)
+
+
+def _on_no_device(psi: Psi) -> Psi:
+    """ψ free to go wherever a program wants it, also where devices were several."""
+    return jax.tree.map(lambda leaf: jnp.asarray(np.asarray(leaf)), psi)
 
 
 def _advanced(system: System, psi: Psi) -> Psi:
