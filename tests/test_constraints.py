@@ -118,7 +118,8 @@ def test_a_condition_under_another_name_can_be_built_in(small_field):
 @pytest.mark.parametrize("name", PROBLEMS)
 def test_the_data_of_every_problem_agree(name, small_field):
     problem = PROBLEMS[name]()
-    hard = tuple({c.name: None for c in problem.conditions() if c.prescribes})
+    whole = [c for c in problem.conditions() if c.region.name != "initial" or not c.region.within]
+    hard = tuple({c.name: None for c in whole if c.prescribes})
     field = assemble(problem, small_field, hard=hard).field
     assert field.names == hard if hard else field == small_field  # observations prescribe nothing
 
@@ -218,3 +219,9 @@ def test_what_cannot_be_built_in_is_an_error(hard, named, small_field):
 def test_a_fault_in_a_hard_condition_is_told_as_for_rows(value, named, small_field):
     with pytest.raises(UserError, match=named):
         assemble(posed(initial(value)), small_field, hard=("initial",))
+
+
+def test_what_is_demanded_on_a_part_of_space_cannot_be_built_in(small_field):
+    problem = posed(initial(0.0, within={"x": (0.5, 1)}))
+    with pytest.raises(UserError, match="on a part of space only"):
+        assemble(problem, small_field, hard=("initial",))

@@ -381,3 +381,6 @@ def test_an_initial_value_may_be_demanded_on_a_part_of_space():
     assert set(points["t"].tolist()) == {0.0}
     with pytest.raises(UserError, match=r"within: x = \(0.5, 2\) is not inside"):
         assemble(posed(initial(0.0, within={"x": (0.5, 2)})), Formula(ripple))
+    for strange in ("x", {"t": (0.0, 0.5)}):
+        with pytest.raises(UserError, match="expected intervals of axes of space"):
+            initial(0.0, within=strange)

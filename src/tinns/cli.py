@@ -284,9 +284,9 @@ def _print_summary(result: Any, folder: Path) -> None:
     if result.get("estimates"):
         _print_estimates(result["estimates"])
     error = result["relative_l2"]
-    stated = "no reference known" if error is None else f"relative L2 error {error:.2e}"
+    stated = "no reference known," if error is None else f"relative L2 error {error:.2e} in"
     console.print(
-        f"{stated} in {result['seconds']:.1f} s of training "
+        f"{stated} {result['seconds']:.1f} s of training "
         f"(+ {result['compile_seconds']:.1f} s compilation)",
         soft_wrap=True,
     )

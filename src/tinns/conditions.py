@@ -7,7 +7,7 @@ from typing import Any, Literal
 import jax.numpy as jnp
 from jax import Array
 
-from tinns.domain import Box
+from tinns.domain import TIME, Box
 from tinns.errors import UserError, unknown_name
 from tinns.fields.jets import Jet
 from tinns.problem import Condition, Evaluate, Prescribed, Problem
@@ -26,6 +26,11 @@ def initial(
 
     `within={"x": (0.1, 1)}` demands it on a part of space only, such as away from a singularity.
     """
+    if within is not None and (not isinstance(within, Mapping) or TIME in within):
+        raise UserError(
+            f"initial: within={within!r}; expected intervals of axes of space, such as "
+            '{"x": (0.1, 1)}'
+        )
     region = Initial(tuple((within or {}).items()))
     return _prescribed("initial", region, value, of, weight, lambda u, _: u.value, "value")
 

@@ -14,7 +14,7 @@ from tinns.errors import UserError, unknown_name
 from tinns.fields import Constrained, Field
 from tinns.fields.constrained import Exact, Point, Prescription
 from tinns.problem import Condition, Problem
-from tinns.sampling import Boundary, Counts, Interior, Points, QuasiRandom
+from tinns.sampling import Boundary, Counts, Initial, Interior, Points, QuasiRandom
 
 AGREEMENT = 1e-9  # how near prescribed values must be where they meet, relative to their size
 MEETING_POINTS = 5
@@ -72,6 +72,11 @@ def conditions_to_build_in(problem: Problem, hard: tuple[str, ...]) -> list[Cond
         same = [c for c in conditions if c.name == name]
         if not same:
             raise unknown_name("condition to build in", name, possible)
+        if any(isinstance(c.region, Initial) and c.region.within for c in same):
+            raise UserError(
+                f"hard: '{name}' of {problem.name} is demanded on a part of space only, and cannot "
+                f"be built in; leave '{name}' out of hard"
+            )
         if any(c.prescribes is None for c in same):
             raise UserError(
                 f"hard: '{name}' cannot be built in; of the conditions of {problem.name} "

@@ -62,6 +62,11 @@ def simulate_observations(
     The noise is normal; `noise` is its standard deviation relative to that of each unknown's
     values. The points depend on the seed alone, so that they are the same for every noise.
     """
+    if not isinstance(problem, Problem):
+        raise UserError(
+            f"simulate_observations: {problem!r} is no problem; give an object, such as "
+            "tinns.problems.InverseBurgers()"
+        )
     if not (isinstance(count, int) and count >= 1):
         raise UserError(f"count: expected a whole number >= 1 of observations, got {count!r}")
     if not 0 <= noise < np.inf:

@@ -30,7 +30,7 @@ from tinns.solution import Solution
 from tinns.training import Trained, train
 from tinns.training.compilation import kept_on_disk
 from tinns.training.progress import Watcher, watching
-from tinns.training.windows import check_windows, train_in_windows, window_edges
+from tinns.training.windows import COUNTERS, check_windows, train_in_windows, window_edges
 from tinns.uncertainty import estimates
 from tinns.version import __version__
 
@@ -227,11 +227,7 @@ def _result(
     assert problem is not None
     reference = problem.known_solution()
     scores_quantities = reference is not None and reference_field(problem, reference) is not None
-    counts = {
-        n: int(trained.history[n][-1])
-        for n in ("redraws", "failures", "accepted", "rejected", "accelerated")
-        if n in trained.history
-    }
+    counts = {n: int(trained.history[n][-1]) for n in sorted(COUNTERS) if n in trained.history}
     return {
         "problem": problem.name,
         "method": method,

@@ -114,6 +114,7 @@ def test_a_wave_is_solved_in_windows(solved):
     assert all(0 < w["relative_l2"] < 5e-2 for w in solved.result["windows"])
     assert solved.result["iterations"] == 150
     assert set(solved.history["window"]) == {1.0, 2.0, 3.0}
+    assert solved.result["accepted"] + solved.result["rejected"] >= 150  # of all windows
     assert (np.diff(solved.history["seconds"]) >= 0).all()
 
 

@@ -29,13 +29,15 @@ class Windowed:
 
     def derivatives(self, psi, domain, outputs, point, indices) -> Derivatives:
         wanted = tuple(indices)
-        inner_edges = jnp.asarray(self.edges[1:-1])
-        number = jnp.searchsorted(inner_edges, point[TIME], side="right")
-        branches = [
-            partial(self._in_window, n, domain=domain, outputs=outputs, indices=wanted)
-            for n in range(len(psi))
+        number = jnp.searchsorted(jnp.asarray(self.edges[1:-1]), point[TIME], side="right")
+        # All windows, then a choice: a branch for each would copy ψ for every point of a batch.
+        everywhere = [
+            derivatives_in_window(
+                self.inner, parameters, domain, outputs, point, wanted, start, end - start
+            )
+            for parameters, (start, end) in zip(psi, itertools.pairwise(self.edges), strict=True)
         ]
-        return jax.lax.switch(number, branches, psi, point)
+        return {k: jnp.stack([values[k] for values in everywhere])[number] for k in wanted}
 
     def jumps(self, psi: Any, domain: Box, outputs: int, space: dict[str, Array]) -> np.ndarray:
         """‖u(t_k+) - u(t_k-)‖ / ‖u(t_k-)‖ over the given points of space, at every inner edge."""
@@ -56,14 +58,6 @@ class Windowed:
                 np.linalg.norm(after[:, 0] - before[:, 1]) / np.linalg.norm(before[:, 1])
                 for before, after in itertools.pairwise(values)
             ]
-        )
-
-    def _in_window(
-        self, number: int, psi: Any, point: Any, domain: Box, outputs: int, indices: Any
-    ) -> Derivatives:
-        start, end = self.edges[number : number + 2]
-        return derivatives_in_window(
-            self.inner, psi[number], domain, outputs, point, indices, start, end - start
         )
 
 

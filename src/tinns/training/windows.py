@@ -23,6 +23,9 @@ from tinns.training.progress import Snapshot, Watcher
 
 Measure = Callable[[Psi], float]
 
+# Columns of a history that count up from the start of a run.
+COUNTERS = {"redraws", "failures", "accepted", "rejected", "accelerated"}
+
 
 def window_edges(windows: int | Sequence[float], domain: Box) -> tuple[float, ...]:
     """The times between which windows lie: so many of equal length, or as given."""
@@ -131,6 +134,8 @@ def _joined(parts: Sequence[Trained]) -> Trained:
         columns["iteration"] = columns["iteration"] + iterations
         columns["seconds"] = columns["seconds"] + seconds
         columns["window"] = np.full(part.iterations, number + 1.0)
+        for name in COUNTERS & columns.keys() & history.columns.keys():
+            columns[name] = columns[name] + history[name][-1]
         history.extend(columns)
         iterations, seconds = iterations + part.iterations, seconds + part.seconds
     last = parts[-1]
