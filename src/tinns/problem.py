@@ -158,6 +158,11 @@ class Problem:
         """The coefficients to be found, with their starting values."""
         return {n: c.initial for n, c in self.coefficients.items() if isinstance(c, Unknown)}
 
+    @property
+    def has_observations(self) -> bool:
+        """Whether one of the conditions is data."""
+        return any(isinstance(c.region, Observations) for c in self.all_conditions())
+
     def with_coefficients(self, values: Mapping[str, Any]) -> "Problem":
         return replace(self, **values) if values else self  # pyright: ignore[reportArgumentType]
 

@@ -150,6 +150,12 @@ class Recipe:
         return replace(self, **changes)
 
 
+def check_seed(seed: Any) -> None:
+    """Refuse what cannot seed a run."""
+    if not isinstance(seed, int) or not 0 <= seed < 2**32:
+        raise UserError(f"seed: expected a whole number from 0 to {2**32 - 1}, got {seed!r}")
+
+
 def settings_of(value: Any) -> Any:
     """A recipe, or any part of one, as plain data for a record."""
     if is_dataclass(value) and not isinstance(value, type):

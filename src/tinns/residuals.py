@@ -99,7 +99,7 @@ def assemble(
     regions: dict[Region, list[Condition]] = {}
     for condition in conditions:
         if condition.name in hard:
-            _trace(problem, condition.region, [condition])  # a fault in its code is told as ever
+            traced(problem, condition.region, [condition])  # a fault in its code is told as ever
         else:
             regions.setdefault(condition.region, []).append(condition)
     field = constrained(problem, field, hard)
@@ -150,7 +150,7 @@ def _reweighted(conditions: list[Condition], weights: Mapping[str, float]) -> li
 
 
 def _block(problem: Problem, field: Field, region: Region, group: list[Condition]) -> Block:
-    indices, counts = _trace(problem, region, group)
+    indices, counts = traced(problem, region, group)
     weights = [c.weight for c, count in zip(group, counts, strict=True) for _ in range(count)]
     names = [
         c.name if count == 1 else f"{c.name}_{number + 1}"
@@ -169,7 +169,7 @@ def _block(problem: Problem, field: Field, region: Region, group: list[Condition
     return Block(region.name, tuple(names), rows)
 
 
-def _trace(
+def traced(
     problem: Problem, region: Region, group: list[Condition]
 ) -> tuple[set[MultiIndex], list[int]]:
     """Run each residual once on recording jets: the derivatives used, the rows each gives."""

@@ -22,9 +22,8 @@ from tinns.methods import apply_method
 from tinns.problem import Problem
 from tinns.problems import problem_named
 from tinns.quantities import quantity_shapes, reference_field
-from tinns.recipe import Recipe, settings_of
+from tinns.recipe import Recipe, check_seed, settings_of
 from tinns.residuals import Psi, System, assemble
-from tinns.sampling import Observations
 from tinns.separation import Separation
 from tinns.solution import Solution
 from tinns.training import Trained, train
@@ -62,8 +61,7 @@ def solve(
             f"solve: {posed!r} is no problem; give a name such as 'burgers' or an object of your "
             "class, with brackets: solve(Heat())"
         )
-    if not isinstance(seed, int) or not 0 <= seed < 2**32:
-        raise UserError(f"seed: expected a whole number from 0 to {2**32 - 1}, got {seed!r}")
+    check_seed(seed)
     name, chosen = choose_recipe(
         posed, recipe, method, iterations, seconds, target_loss, hard, windows
     )
@@ -100,7 +98,7 @@ def _trained(
     system = assemble(posed, recipe.field, recipe.weights, recipe.hard)
     quantity_shapes(posed)  # a fault in their code is told before the training
     watcher.says("preparing the reference")
-    measures = monitors(problem, system, edges)
+    measures = _monitors(problem, system, edges)
     if in_windows:
         return system, train_in_windows(system, recipe, seed, edges, measures, watcher)
     if isinstance(recipe.optimizer, Separation):
@@ -161,7 +159,7 @@ def _limited(
     return recipe.but(stop=stop)
 
 
-def monitors(
+def _monitors(
     problem: Problem, system: System, edges: Sequence[float]
 ) -> list[Callable[[Psi], float] | None]:
     """For each stretch of time the error on a thinned test grid, for look-ups during training."""
@@ -197,8 +195,8 @@ def monitors(
 
 def _windows(solution: Solution, trained: Trained) -> list[dict[str, Any]]:
     """What is worth recording of each window."""
-    jumps = solution.jumps()
-    spans = itertools.pairwise(solution.field.edges)  # pyright: ignore[reportAttributeAccessIssue]
+    assert isinstance(solution.field, Windowed)
+    jumps, spans = solution.jumps(), itertools.pairwise(solution.field.edges)
     return [
         {
             "from": start,
@@ -260,9 +258,7 @@ def _result(
 
 def _require_data(problem: Problem) -> None:
     """Coefficients can only be found from observations."""
-    if not problem.sought:
-        return
-    if not any(isinstance(c.region, Observations) for c in problem.all_conditions()):
+    if problem.sought and not problem.has_observations:
         raise UserError(
             f"{problem.name}: {', '.join(problem.sought)} cannot be found without observations; "
             "add observed(x=..., t=..., u=...) to its conditions, use problem.observing(columns), "

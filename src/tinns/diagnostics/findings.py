@@ -8,9 +8,8 @@ from typing import Any
 
 from matplotlib.figure import Figure
 
-from tinns.errors import UserError
 from tinns.files import prepared_folder, write_whole
-from tinns.recipe import Stop
+from tinns.recipe import Stop, check_seed
 
 
 @dataclass(frozen=True)
@@ -23,10 +22,7 @@ class Request:
     progress: bool = True
 
     def __post_init__(self) -> None:
-        if not isinstance(self.seed, int) or not 0 <= self.seed < 2**32:
-            raise UserError(
-                f"seed: expected a whole number from 0 to {2**32 - 1}, got {self.seed!r}"
-            )
+        check_seed(self.seed)
         if self.seconds is not None or self.iterations is not None:
             Stop(iterations=self.iterations, seconds=self.seconds)  # complains where one is none
 

@@ -9,9 +9,9 @@ from jax import Array
 
 from tinns.domain import Box
 from tinns.errors import UserError
-from tinns.fields.jets import Recorder
 from tinns.fields.series import MultiIndex
 from tinns.problem import Condition, Problem
+from tinns.residuals import as_numbers, traced
 from tinns.sampling import Boundary, Counts, Initial, LowerFace, Points, QuasiRandom
 
 METHOD = "space-time separation"
@@ -58,13 +58,13 @@ def sorted_conditions(problem: Problem) -> Posed:
             f"{METHOD} cannot handle the condition '{strange[0]}' of {problem.name}; it takes "
             "initial values and velocities, and linear conditions on faces. Choose another method"
         )
-    indices = tuple(sorted(traced(problem, equation)))
+    indices = tuple(sorted(derivatives_of(problem, equation)))
     order = max(k[-1] for k in indices)
     _check_order(problem, indices, order)
     posed = Posed(problem, equation, indices, order, tuple(starts), tuple(faces))
     _check_starts(posed)
     for condition in faces:
-        if any(k[-1] for k in traced(problem, condition)):
+        if any(k[-1] for k in derivatives_of(problem, condition)):
             raise UserError(
                 f"{METHOD} cannot handle '{condition.name}' of {problem.name}, which has a "
                 "derivative in time on a face; choose another method"
@@ -72,14 +72,9 @@ def sorted_conditions(problem: Problem) -> Posed:
     return posed
 
 
-def traced(problem: Problem, condition: Condition) -> set[MultiIndex]:
+def derivatives_of(problem: Problem, condition: Condition) -> set[MultiIndex]:
     """The derivatives that a condition asks for."""
-    recorder = Recorder(problem.domain, problem.unknowns)
-    point = _example(problem, condition)
-    jax.eval_shape(
-        lambda p: _plain(condition.residual(problem, lambda _: recorder.jets(), p)), point
-    )
-    return recorder.indices
+    return traced(problem, condition.region, [condition])[0]
 
 
 def face_points(domain: Box, condition: Condition, count: int, key: Array) -> Points:
@@ -125,18 +120,8 @@ def _check_starts(posed: Posed) -> None:
             )
 
 
-def _example(problem: Problem, condition: Condition) -> Points:
-    drawn = condition.region.draw(jax.random.key(0), problem.domain, Counts(2, 2, 2), QuasiRandom())
-    return {name: column[0] for name, column in drawn.items()}
-
-
-def _plain(residual: object) -> list[Array]:
-    values = residual if isinstance(residual, tuple | list) else [residual]
-    return [jnp.asarray(v) for v in values]
-
-
 def residuals(
     condition: Condition, problem: Problem, evaluate: Callable[[Points], list], point: Points
 ) -> Array:
     """What must vanish at a point, as one vector."""
-    return jnp.stack(_plain(condition.residual(problem, evaluate, point)))
+    return jnp.stack(as_numbers(condition.name, condition.residual(problem, evaluate, point)))

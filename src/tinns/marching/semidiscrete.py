@@ -25,7 +25,7 @@ from tinns.fields.jets import jets_of
 from tinns.fields.random_features import constant_path
 from tinns.fields.series import MultiIndex
 from tinns.marching.collocation import Collocation
-from tinns.marching.conditions import METHOD, Posed, face_points, residuals, traced
+from tinns.marching.conditions import METHOD, Posed, derivatives_of, face_points, residuals
 from tinns.problem import Condition, Evaluate
 from tinns.residuals import evaluate_at
 from tinns.sampling import Points
@@ -172,7 +172,7 @@ def _residual_of(posed: Posed, values: dict[MultiIndex, Array], point: Points) -
 def _given(posed: Posed, face: _Face, points: Points, t: Array, order: int) -> list[Array]:
     """h on a face for u = 0, and its derivatives in time up to `order`: [h, ḣ, ...]."""
     problem = posed.problem
-    zeros = {k: jnp.zeros(len(problem.unknowns)) for k in traced(problem, face.condition)}
+    zeros = {k: jnp.zeros(len(problem.unknowns)) for k in derivatives_of(problem, face.condition)}
     jets = jets_of(zeros, problem.domain, problem.unknowns)
 
     def h(time: Array) -> Array:
@@ -195,7 +195,7 @@ def _face_rows(
 ) -> np.ndarray:
     """The matrix of a linear condition: ∂h/∂c, of shape (rows, (width + 1) * outputs)."""
     problem = posed.problem
-    indices = traced(problem, condition)
+    indices = derivatives_of(problem, condition)
     outputs = len(problem.unknowns)
 
     def h(c: Array, point: Points) -> Array:

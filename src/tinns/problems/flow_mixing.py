@@ -38,7 +38,7 @@ class FlowMixing(Problem):
     domain = Box(x=(-4, 4), y=(-4, 4), t=(0, 4))
     recipes = {
         "fast": Recipe(
-            field=TimeInduced(MLP((30, 30))),  # with the paper's 20 some seeds miss the spiral
+            field=TimeInduced(MLP((30, 30))),  # wider than the paper's: a spiral is much to hold
             points=Counts(4_000, 500, 400),
             validation=Counts(4_000, 500, 400),
         ),

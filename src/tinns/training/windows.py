@@ -14,7 +14,6 @@ from tinns.fields.field import Advancing
 from tinns.problem import Problem
 from tinns.recipe import Recipe, Stop
 from tinns.residuals import Psi, System, Window
-from tinns.sampling import Observations
 from tinns.separation import Separation
 from tinns.training.history import History
 from tinns.training.loop import Trained, run
@@ -52,9 +51,7 @@ def check_windows(problem: Problem, recipe: Recipe) -> None:
         return
     reasons = {
         f"coefficients are sought ({', '.join(problem.sought)})": bool(problem.sought),
-        "observations belong to all of time": any(
-            isinstance(condition.region, Observations) for condition in problem.all_conditions()
-        ),
+        "observations belong to all of time": problem.has_observations,
         f"conditions are built in ({', '.join(recipe.hard)})": bool(recipe.hard),
         "separation advances all of time at once": isinstance(recipe.optimizer, Separation),
     }
