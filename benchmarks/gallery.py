@@ -127,8 +127,8 @@ def _coefficients(best: Group, figures: dict[str, Any]) -> str:
         rows.append(
             [
                 name,
-                f"{estimate['true']:.10g}" if is_known else NOTHING,
-                f"{estimate['value']:.10g}",
+                f"{estimate['true']:.12g}" if is_known else NOTHING,
+                f"{estimate['value']:.12g}",
                 _optional(estimate.get("standard_error"), ".1e"),
                 _interval(estimate.get("interval")),
                 f"{_mean(errors):.2e}" if is_known else NOTHING,
@@ -207,7 +207,7 @@ def read_shown(pictures: Path = PICTURES) -> dict[str, Any]:
 
 
 def _interval(interval: Sequence[float] | None) -> str:
-    return NOTHING if not interval else f"[{interval[0]:.8g}, {interval[1]:.8g}]"
+    return NOTHING if not interval else f"[{interval[0]:.12g}, {interval[1]:.12g}]"
 
 
 def _optional(number: float | None, form: str) -> str:
