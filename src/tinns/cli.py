@@ -97,6 +97,9 @@ def solve(
         Path | None,
         typer.Option(metavar="FILE", help="Observations: a header such as x,t,u, then numbers."),
     ] = None,
+    precision: Annotated[
+        Any, typer.Option(parser=str, metavar="NAME", help="float64 or float32.")
+    ] = None,
     out: Annotated[Path | None, typer.Option(help="Folder for results and pictures.")] = None,
     quiet: Annotated[bool, typer.Option("--quiet", help="No progress line.")] = False,
 ) -> None:
@@ -105,7 +108,7 @@ def solve(
     if data is not None:
         posed = posed.observing(read_observations(data))
     limits = (iterations, seconds, target_loss)
-    changes = (tuple(hard) if hard else None, _windows(windows))
+    changes = (tuple(hard) if hard else None, _windows(windows), precision)
     choose_recipe(posed, recipe, method, *limits, *changes)  # mistakes show before a folder is made
     folder = out or Path("runs") / posed.name
     with _folder_for_results(folder):

@@ -22,7 +22,7 @@ from tinns.methods import apply_method
 from tinns.problem import Problem
 from tinns.problems import problem_named
 from tinns.quantities import quantity_shapes, reference_field
-from tinns.recipe import Recipe, check_seed, settings_of
+from tinns.recipe import Precision, Recipe, check_seed, settings_of
 from tinns.residuals import Psi, System, assemble
 from tinns.separation import Separation
 from tinns.solution import Solution
@@ -48,12 +48,14 @@ def solve(
     progress: bool = True,
     hard: tuple[str, ...] | None = None,
     windows: int | tuple[float, ...] | None = None,
+    precision: Precision | None = None,
 ) -> Solution:
     """Solve a problem (by name, or one of your own) and return u(x, t).
 
     The recipe gives all settings; `iterations`, `seconds` and `target_loss` replace its limits,
     `hard` the names of conditions that are built into the network, such as ("initial", "boundary"),
-    and `windows` the time windows solved in turn: their number, or their edges.
+    `windows` the time windows solved in turn, their number or their edges, and `precision` that of
+    the numbers, "float64" or "float32".
     """
     posed = problem_named(problem) if isinstance(problem, str) else problem
     if not isinstance(posed, Problem):
@@ -63,7 +65,7 @@ def solve(
         )
     check_seed(seed)
     name, chosen = choose_recipe(
-        posed, recipe, method, iterations, seconds, target_loss, hard, windows
+        posed, recipe, method, iterations, seconds, target_loss, hard, windows, precision
     )
     with kept_on_disk():
         with (
@@ -128,6 +130,7 @@ def choose_recipe(
     target_loss: float | None = None,
     hard: tuple[str, ...] | None = None,
     windows: int | tuple[float, ...] | None = None,
+    precision: Precision | None = None,
 ) -> tuple[str, Recipe]:
     """The settings that `solve` would use, and a name for them."""
     if isinstance(recipe, Recipe):
@@ -138,9 +141,11 @@ def choose_recipe(
         name = recipe or DEFAULT_RECIPE
         chosen = problem.recipe(name)
     _require_data(problem)
-    chosen = apply_method(method, chosen if hard is None else chosen.but(hard=hard))
+    chosen = apply_method(method, problem, chosen if hard is None else chosen.but(hard=hard))
     if windows is not None:
         chosen = chosen.but(windows=windows)
+    if precision is not None:
+        chosen = chosen.but(precision=precision)
     check_windows(problem, chosen)
     if chosen.hard:
         conditions_to_build_in(problem, chosen.hard)  # names that cannot be are told at once

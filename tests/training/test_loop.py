@@ -108,7 +108,7 @@ class Drift:
     def init(self, psi):
         return ()
 
-    def step(self, blocks, psi, data, state, layout):
+    def step(self, blocks, psi, data, state, layout, spent=0.0):
         split = losses(blocks, psi, data, layout)
         moved = jax.tree.map(lambda leaf: leaf + self.speed, psi)
         return moved, state, {"loss": jnp.sum(split), "losses": split}
@@ -184,7 +184,7 @@ def test_a_step_that_restarts_forgets_its_state_at_a_redraw(system, still):
         def init(self, psi):
             return jnp.asarray(0)
 
-        def step(self, blocks, psi, data, state, layout):
+        def step(self, blocks, psi, data, state, layout, spent=0.0):
             psi, _, report = super().step(blocks, psi, data, (), layout)
             return psi, state + 1, report | {"age": state}
 

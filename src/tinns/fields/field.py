@@ -48,6 +48,35 @@ class Advancing(Protocol):
         ...
 
 
+@runtime_checkable
+class OnGrids(Protocol):
+    """A field that is cheaper on a tensor grid than point by point."""
+
+    def derivatives_on_grid(
+        self,
+        psi: Any,
+        domain: Box,
+        outputs: int,
+        axes: dict[str, Array],
+        indices: Iterable[MultiIndex],
+    ) -> Derivatives:
+        """∂^k u on the grid of the given points of each axis: (len(x), ..., len(t), outputs)."""
+        ...
+
+
+@runtime_checkable
+class LinearOutput(Protocol):
+    """A field that is linear in the weights of its last layer, which can be fitted to data."""
+
+    def output_weights(self, psi: Any) -> Array:
+        """The weights in which u is linear, whatever the rest of ψ is."""
+        ...
+
+    def with_output_weights(self, psi: Any, weights: Array) -> Any:
+        """ψ with these weights in place of its own; a bias of the last layer becomes zero."""
+        ...
+
+
 @dataclass(frozen=True)
 class TimeInduced:
     """u(x, t) = u_θ(t)(x): a backbone in space whose parameters move along a trajectory."""

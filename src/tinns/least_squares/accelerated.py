@@ -85,6 +85,7 @@ class AcceleratedLM:
         data: Sequence[Data],
         state: AcceleratedState,
         layout: Layout,
+        spent: Array | float = 0.0,
     ) -> tuple[Psi, AcceleratedState, dict[str, Array]]:
         model = Linearised(blocks, psi, data, layout)
         gram, gradient = model.normal_equations()

@@ -42,6 +42,7 @@ class LevenbergMarquardt:
         data: Sequence[Data],
         state: LMState,
         layout: Layout,
+        spent: Array | float = 0.0,
     ) -> tuple[Psi, LMState, dict[str, Array]]:
         """One step; also what it saw: the loss before it, the damping used, its length."""
         flat, unravel = ravel_pytree(psi)

@@ -54,7 +54,13 @@ class Adam:
         return optax.adam(self._schedule()).init(psi), jnp.asarray(0)
 
     def step(
-        self, blocks: Sequence[Block], psi: Psi, data: Sequence[Data], state: Any, layout: Layout
+        self,
+        blocks: Sequence[Block],
+        psi: Psi,
+        data: Sequence[Data],
+        state: Any,
+        layout: Layout,
+        spent: Array | float = 0.0,
     ) -> tuple[Psi, Any, dict[str, Array]]:
         inner, count = state
         loss, gradient, split = loss_and_gradient(blocks, psi, data, layout)
@@ -85,7 +91,13 @@ class LBFGS:
         return self._transformation().init(psi)
 
     def step(
-        self, blocks: Sequence[Block], psi: Psi, data: Sequence[Data], state: Any, layout: Layout
+        self,
+        blocks: Sequence[Block],
+        psi: Psi,
+        data: Sequence[Data],
+        state: Any,
+        layout: Layout,
+        spent: Array | float = 0.0,
     ) -> tuple[Psi, Any, dict[str, Array]]:
         loss, gradient, split = loss_and_gradient(blocks, psi, data, layout)
         updates, state = self._transformation().update(

@@ -30,8 +30,16 @@ class Step(Protocol):
     def init(self, psi: Psi) -> Any: ...
 
     def step(
-        self, blocks: Sequence[Block], psi: Psi, data: Sequence[Data], state: Any, layout: Layout
-    ) -> tuple[Psi, Any, dict[str, Array]]: ...
+        self,
+        blocks: Sequence[Block],
+        psi: Psi,
+        data: Sequence[Data],
+        state: Any,
+        layout: Layout,
+        spent: Array | float = 0.0,
+    ) -> tuple[Psi, Any, dict[str, Array]]:
+        """One step; `spent` is the share of the run's budget, from 0 to 1, that is used up."""
+        ...
 
 
 @runtime_checkable
