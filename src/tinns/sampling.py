@@ -53,6 +53,29 @@ class QuasiRandom:
 
 
 @dataclass(frozen=True)
+class TensorGrid:
+    """`per_axis` uniform points on every axis, and all points of the grid that they span.
+
+    For separable fields, which are cheap on grids. Regions that are no grids get single points.
+    """
+
+    per_axis: int = 256
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.per_axis, int) or self.per_axis < 1:
+            raise UserError(f"TensorGrid: per_axis={self.per_axis!r}; expected a whole number >= 1")
+
+    def axes(self, key: Key[Array, ""], domain: Box) -> Points:
+        """The points of each axis."""
+        return _in_box(domain, Uniform()(key, self.per_axis, len(domain.axes)))
+
+    def __call__(
+        self, key: Key[Array, ""], count: int, dimension: int
+    ) -> Float[Array, "{count} {dimension}"]:
+        return Uniform()(key, count, dimension)
+
+
+@dataclass(frozen=True)
 class Counts:
     """How many points each kind of region gets; `boundary` is the total over all faces."""
 

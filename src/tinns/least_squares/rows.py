@@ -21,12 +21,44 @@ Data = Any  # a tree of arrays with one leading axis: the data of a block
 
 
 @dataclass(frozen=True)
+class Grid:
+    """How a block is evaluated where its data are the axes of a tensor grid: all rows at once."""
+
+    rows: Callable[[Psi, Data], Array]  # (points, rows per datum)
+    points: Callable[[Data], Data]  # the points of the grid in the same order, one column per axis
+
+
+@dataclass(frozen=True)
 class Block:
-    """`rows(psi, datum)` gives the residuals at one datum, one for each of `row_names`."""
+    """`rows(psi, datum)` gives the residuals at one datum, one for each of `row_names`.
+
+    An `emphasis` weighs the squares of all rows: (ψ, data, rows of all data) -> weights.
+    """
 
     name: str
     row_names: tuple[str, ...]
     rows: Callable[[Psi, Any], Array]
+    grid: Grid | None = None
+    emphasis: Callable[[Psi, Data, Array], Array] | None = None
+
+    def points(self, data: Data) -> Data:
+        """One entry for every datum, also where the data are the axes of a grid."""
+        return data if self.grid is None else self.grid.points(data)
+
+    def count(self, data: Data) -> int:
+        """How many data there are, in this device's share."""
+        return count_of(jax.eval_shape(self.points, data))
+
+    def all_rows(self, psi: Psi, data: Data) -> Float[Array, "N rows"]:
+        """The residuals at all data."""
+        if self.grid is not None:
+            return self.grid.rows(psi, data)
+        return jax.vmap(self.rows, in_axes=(None, 0))(psi, data)
+
+    def squares(self, psi: Psi, data: Data) -> Float[Array, "N rows"]:
+        """The squares of the residuals at all data, weighed if there is an emphasis."""
+        r = self.all_rows(psi, data)
+        return r**2 if self.emphasis is None else self.emphasis(psi, data, r) * r**2
 
 
 def residuals(
@@ -34,8 +66,7 @@ def residuals(
 ) -> list[Float[Array, "N rows"]]:
     """All rows of each block, scaled by 1/sqrt(count): shape (count, rows per datum)."""
     return [
-        jax.lax.map(lambda datum, b=block: b.rows(psi, datum), d, batch_size=_batch(d, layout))
-        / jnp.sqrt(1.0 * layout.count(d))
+        _in_batches(block, psi, d, layout) / jnp.sqrt(1.0 * _count(block, d, layout))
         for block, d in zip(blocks, data, strict=True)
     ]
 
@@ -46,13 +77,12 @@ def losses(
     """The mean square of each kind of row."""
 
     def sums(block: Block, d: Data, mask: Array | None) -> Array:
-        r = jax.vmap(block.rows, in_axes=(None, 0))(psi, d)
-        return jnp.sum(_masked(r, mask) ** 2, axis=0)
+        return jnp.sum(_masked(block.squares(psi, d), mask), axis=0)
 
     return layout.total(
         jnp.concatenate(
             [
-                accumulate(sums, b, d, layout) / layout.count(d)
+                accumulate(sums, b, d, layout) / _count(b, d, layout)
                 for b, d in zip(blocks, data, strict=True)
             ]
         )
@@ -66,8 +96,7 @@ def loss_and_gradient(
 
     def value(block: Block, d: Data, mask: Array | None) -> tuple[Psi, Array]:
         def total(p: Psi) -> tuple[Array, Array]:
-            r = jax.vmap(block.rows, in_axes=(None, 0))(p, d)
-            split = jnp.sum(_masked(r, mask) ** 2, axis=0)
+            split = jnp.sum(_masked(block.squares(p, d), mask), axis=0)
             return jnp.sum(split), split
 
         gradient, split = jax.grad(total, has_aux=True)(psi)
@@ -75,7 +104,7 @@ def loss_and_gradient(
 
     parts = []
     for block, d in zip(blocks, data, strict=True):
-        count = layout.count(d)
+        count = _count(block, d, layout)
         parts.append(jax.tree.map(lambda s, n=count: s / n, accumulate(value, block, d, layout)))
     gradient = layout.total(jax.tree.map(lambda *g: sum(g), *(g for g, _ in parts)))
     split = layout.total(jnp.concatenate([s for _, s in parts]))
@@ -100,7 +129,12 @@ def linearise(
 def accumulate(
     function: Callable[[Block, Data, Array | None], Any], block: Block, data: Data, layout: Layout
 ) -> Any:
-    """Σ over chunks of function(block, chunk of data, mask); the mask blanks the padding."""
+    """Σ over chunks of function(block, chunk of data, mask); the mask blanks the padding.
+
+    A grid, and data whose rows are weighed against each other, are never cut.
+    """
+    if block.grid is not None or block.emphasis is not None:
+        return function(block, data, None)
     count = count_of(data)
     pieces = -(-count * len(block.row_names) // layout.chunk)
     if pieces == 1:
@@ -127,5 +161,13 @@ def _masked(r: Array, mask: Array | None) -> Array:
     return r if mask is None else r * mask[:, None]
 
 
-def _batch(data: Data, layout: Layout) -> int:
-    return min(layout.chunk, count_of(data))
+def _count(block: Block, data: Data, layout: Layout) -> int:
+    """The number of data on all devices together."""
+    return layout.shards * block.count(data)
+
+
+def _in_batches(block: Block, psi: Psi, data: Data, layout: Layout) -> Array:
+    if block.grid is not None:
+        return block.all_rows(psi, data)
+    size = min(layout.chunk, count_of(data))
+    return jax.lax.map(lambda datum: block.rows(psi, datum), data, batch_size=size)

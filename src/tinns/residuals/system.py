@@ -1,7 +1,6 @@
 """Conditions, points and a field become the weighted rows of one least-squares problem."""
 
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
@@ -13,18 +12,15 @@ from tinns.constraints import constrained
 from tinns.domain import TIME
 from tinns.errors import UserError, unknown_name
 from tinns.fields.field import Field
-from tinns.fields.jets import Jet, Recorder, jets_of
-from tinns.fields.series import MultiIndex
-from tinns.fields.windowed import derivatives_in_window
 from tinns.least_squares.rows import Block
 from tinns.problem import Condition, Evaluate, Problem
-from tinns.sampling import ROW_SHARE, Counts, Initial, Points, Region, Sampler
+from tinns.residuals.evaluation import LENGTH, START, Psi, as_numbers, evaluate_at, traced
+from tinns.residuals.grid import grid_of, lies_on_grids
+from tinns.sampling import ROW_SHARE, Counts, Initial, Points, Region, Sampler, TensorGrid
 
-Psi = dict[str, Any]
-
-# Columns of points in a time window: where it begins, how long it is, and the rows that the window
-# before leaves at its end, which are those that this one must have at its start.
-START, LENGTH, CARRIED = "start of window", "length of window", "rows carried over"
+# A column of points at the start of a window: the rows that the window before leaves at its end,
+# which are those that this one must have.
+CARRIED = "rows carried over"
 
 
 class Window(NamedTuple):
@@ -62,10 +58,13 @@ class System:
     def draw(
         self, key: Array, counts: Counts, sampler: Sampler, window: Window | None = None
     ) -> tuple[Points, ...]:
-        """Points for every block."""
+        """Points for every block; for one on a grid, the points of its axes."""
+        domain = self.problem.domain
         points = tuple(
-            region.draw(jax.random.fold_in(key, number), self.problem.domain, counts, sampler)
-            for number, region in enumerate(self.regions)
+            sampler.axes(key, domain)
+            if block.grid is not None and isinstance(sampler, TensorGrid)
+            else region.draw(jax.random.fold_in(key, number), domain, counts, sampler)
+            for number, (block, region) in enumerate(zip(self.blocks, self.regions, strict=True))
         )
         if window is None:
             return points
@@ -89,10 +88,12 @@ def assemble(
     field: Field,
     weights: Mapping[str, float] | None = None,
     hard: tuple[str, ...] = (),
+    sampler: Sampler | None = None,
 ) -> System:
     """Group the conditions by region and trace which derivatives each region needs.
 
     Conditions named in `hard` are built into the field and give no rows; their weights are void.
+    A `sampler` of tensor grids makes blocks that are evaluated on whole grids.
     """
     problem.unknowns  # noqa: B018  # an equation or domain that is amiss is reported first
     conditions = _reweighted(problem.all_conditions(), weights or {})
@@ -103,24 +104,11 @@ def assemble(
         else:
             regions.setdefault(condition.region, []).append(condition)
     field = constrained(problem, field, hard)
-    blocks = tuple(_block(problem, field, region, group) for region, group in regions.items())
+    on_grid = isinstance(sampler, TensorGrid)
+    blocks = tuple(
+        _block(problem, field, region, group, on_grid) for region, group in regions.items()
+    )
     return System(problem, field, tuple(regions), blocks)
-
-
-def evaluate_at(problem: Problem, field: Field, psi: Psi, indices: set[MultiIndex]) -> Evaluate:
-    """point -> the jets of all unknowns, with the derivatives in `indices`."""
-    domain, unknowns = problem.domain, problem.unknowns
-
-    def evaluate(point: Points) -> list[Jet]:
-        coordinates = {axis: point[axis] for axis in domain.axes}
-        common = (psi["field"], domain, len(unknowns), coordinates, indices)
-        if START in point:
-            values = derivatives_in_window(field, *common, point[START], point[LENGTH])
-        else:
-            values = field.derivatives(*common)
-        return jets_of(values, domain, unknowns)
-
-    return evaluate
 
 
 def _in_window(block: Block, is_initial: bool, points: Points, window: Window) -> Points:
@@ -149,7 +137,9 @@ def _reweighted(conditions: list[Condition], weights: Mapping[str, float]) -> li
     return [replace(c, weight=weights.get(c.name, c.weight)) for c in conditions]
 
 
-def _block(problem: Problem, field: Field, region: Region, group: list[Condition]) -> Block:
+def _block(
+    problem: Problem, field: Field, region: Region, group: list[Condition], on_grid: bool
+) -> Block:
     indices, counts = traced(problem, region, group)
     weights = [c.weight for c, count in zip(group, counts, strict=True) for _ in range(count)]
     names = [
@@ -158,74 +148,17 @@ def _block(problem: Problem, field: Field, region: Region, group: list[Condition
         for number in range(count)
     ]
 
-    def rows(psi: Psi, point: Points) -> Array:
+    def weighted(psi: Psi, evaluate: Evaluate, point: Points) -> Array:
         posed = problem.with_coefficients(psi["coefficients"])
-        evaluate = evaluate_at(problem, field, psi, indices)
         values = [v for c in group for v in as_numbers(c.name, c.residual(posed, evaluate, point))]
-        weighted = jnp.stack([jnp.asarray(v) for v in values]) * jnp.asarray(weights, float)
-        weighted = weighted - point[CARRIED] if CARRIED in point else weighted
-        return weighted * point[ROW_SHARE] if ROW_SHARE in point else weighted
+        return jnp.stack([jnp.asarray(v) for v in values]) * jnp.asarray(weights, float)
 
-    return Block(region.name, tuple(names), rows)
+    def rows(psi: Psi, point: Points) -> Array:
+        values = weighted(psi, evaluate_at(problem, field, psi, indices), point)
+        values = values - point[CARRIED] if CARRIED in point else values
+        return values * point[ROW_SHARE] if ROW_SHARE in point else values
 
-
-def traced(
-    problem: Problem, region: Region, group: list[Condition]
-) -> tuple[set[MultiIndex], list[int]]:
-    """Run each residual once on recording jets: the derivatives used, the rows each gives."""
-    recorder = Recorder(problem.domain, problem.unknowns)
-    posed = problem.with_coefficients({name: jnp.zeros(()) for name in problem.sought})
-    example = region.draw(jax.random.key(0), problem.domain, Counts(2, 2, 2), _first_corner)
-    point = {name: column[0] for name, column in example.items()}
-    counts = []
-    for condition in group:
-        shapes = _shapes(problem, condition, posed, recorder, point)
-        for shape in shapes:
-            if shape.shape != ():
-                raise UserError(
-                    f"{problem.name}: a residual of '{condition.name}' has shape {shape.shape}; "
-                    "expected one number per residual at one point"
-                )
-        counts.append(len(shapes))
-    return recorder.indices, counts
-
-
-def _shapes(
-    problem: Problem, condition: Condition, posed: Problem, recorder: Recorder, point: Points
-) -> list[Any]:
-    """The shapes of a condition's residuals."""
-    with faults_told(problem, condition.name):
-        return jax.eval_shape(
-            lambda p: as_numbers(
-                condition.name, condition.residual(posed, lambda _: recorder.jets(), p)
-            ),
-            point,
-        )
-
-
-@contextmanager
-def faults_told(problem: Problem, name: str) -> Iterator[None]:
-    """Any fault in the code of a user's function is told in one line."""
-    try:
-        yield
-    except UserError:
-        raise
-    except (TypeError, ValueError, AttributeError, KeyError) as error:
-        told = str(error).strip().splitlines()[0] if str(error).strip() else type(error).__name__
-        raise UserError(
-            f"{problem.name}: '{name}' cannot be evaluated ({told}); it must return "
-            "numbers, use jnp (not np or if) on coordinates and unknowns, and coefficients must be "
-            "annotated (k: float = 0.1)"
-        ) from error
-
-
-def _first_corner(key: Array, count: int, dimension: int) -> Array:
-    return jnp.zeros((count, dimension))
-
-
-def as_numbers(name: str, residual: Any) -> list[Any]:
-    """What a user's function returned at one point, as a list."""
-    values = residual if isinstance(residual, tuple | list) else [residual]
-    if any(v is None for v in values):
-        raise UserError(f"'{name}' returned None at a point; did its equation forget to return?")
-    return [v.value if isinstance(v, Jet) else jnp.asarray(v) for v in values]
+    grid = None
+    if on_grid and lies_on_grids(region):
+        grid = grid_of(problem, field, region, indices, weighted)
+    return Block(region.name, tuple(names), rows, grid)
