@@ -26,13 +26,14 @@ from tinns.least_squares import AcceleratedLM, Algorithm1, ColumnScaling, Levenb
 from tinns.observations import read_observations, simulate_observations, write_observations
 from tinns.optimizers import LBFGS, Adam
 from tinns.problem import Condition, Problem, Unknown, observed
-from tinns.recipe import Balance, Recipe, Redraw, Stop
+from tinns.recipe import Recipe, Stop
 from tinns.reference import Reference, exact
 from tinns.sampling import Counts, QuasiRandom, Uniform
 from tinns.separation import Separation
 from tinns.solution import Solution
 from tinns.solve import solve
 from tinns.storage import load
+from tinns.strategies import Balance, Redraw
 from tinns.uncertainty import Estimate
 from tinns.version import __version__
 

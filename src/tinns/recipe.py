@@ -4,59 +4,17 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass, fields, is_dataclass, replace
 from dataclasses import field as dataclass_field
-from itertools import pairwise
 from typing import Any, Literal
 
 from tinns.errors import UserError
 from tinns.fields import Field, RandomFeatures, TimeInduced
 from tinns.least_squares import AcceleratedLM, LevenbergMarquardt
 from tinns.optimizers import Step
-from tinns.sampling import Counts, QuasiRandom, Sampler, Uniform
+from tinns.sampling import Counts, QuasiRandom, Sampler, TensorGrid, Uniform
 from tinns.separation import Separation
+from tinns.strategies import Balancing, Difficulty, Emphasis, Redraw
 
 Precision = Literal["float64", "float32"]
-
-
-@dataclass(frozen=True)
-class Redraw:
-    """Redraw all training points whenever validation exceeds `ratio` times training.
-
-    With `candidates` > 1 so many times more points are drawn, and those kept are chosen with a
-    density proportional to |residual|, but for a `uniform` share that is chosen evenly. Points that
-    lasted less than `lasting` iterations are followed by more: `ladder` gives the counts, in
-    multiples of the recipe's. A CPU starts on its first rung, other devices with 10,000 points.
-    """
-
-    ratio: float = 5.0
-    candidates: int = 1
-    uniform: float = 0.5
-    ladder: tuple[int, ...] = (1,)
-    lasting: int = 20
-
-    def __post_init__(self) -> None:
-        climbs = all(a < b for a, b in pairwise(self.ladder))
-        if not self.ladder or self.ladder[0] < 1 or not climbs:
-            raise UserError(
-                f"ladder={self.ladder!r}: expected rising whole numbers as in (1, 2, 4)"
-            )
-
-
-@dataclass(frozen=True)
-class Balance:
-    """Weights that follow the losses: at every step, times (mean loss / own loss)^rate.
-
-    Losses are the weighted mean squares by kind of row. Weights stay within a factor of `limit` of
-    those of the recipe, and their geometric mean stays what it was.
-    """
-
-    rate: float = 0.05
-    limit: float = 100.0
-
-    def __post_init__(self) -> None:
-        if not (0 < self.rate < 1 and self.limit > 1):
-            raise UserError(
-                f"Balance: rate={self.rate!r} must be in (0, 1), limit={self.limit!r} above 1"
-            )
 
 
 @dataclass(frozen=True)
@@ -94,7 +52,10 @@ class Recipe:
     sampler: Sampler = QuasiRandom()
     redraw: Redraw | None = Redraw(2.0, candidates=4, ladder=(1, 2, 4, 8))
     weights: Mapping[str, float] = dataclass_field(default_factory=dict)
-    balance: Balance | None = None  # None: weights stay as they are
+    balance: Balancing | None = None  # None: weights stay as they are
+    emphasis: Emphasis | None = None  # None: all points of a region count alike
+    informed: bool = False  # the last layer starts as a fit of the initial values, at all times
+    validate: int = 1  # the validation loss is computed every so many iterations
     hard: tuple[str, ...] = ()  # conditions built into the field: "initial", "boundary", ...
     windows: int | tuple[float, ...] = 1  # time windows solved in turn: how many, or their edges
     stop: Stop = Stop(seconds=60.0, patience=500)
@@ -118,6 +79,7 @@ class Recipe:
                 f"{type(self.optimizer).__name__}; RandomFeatures(...) and Separation(...) go "
                 "together, and with nothing else"
             )
+        self._check_grids()
         hard = (self.hard,) if isinstance(self.hard, str) else self.hard
         if not isinstance(hard, tuple | list) or any(not isinstance(name, str) for name in hard):
             raise UserError(
@@ -129,14 +91,45 @@ class Recipe:
             raise UserError(f"recipe: precision={self.precision!r}; expected float64 or float32")
         if self.keep not in ("best", "last"):
             raise UserError(f"recipe: keep={self.keep!r}; expected best or last")
-        for name, kind in (("balance", Balance), ("redraw", Redraw), ("stop", Stop)):
+        for name, kind, example in (
+            ("balance", Balancing, "Balance(...) or GradientNorms(...)"),
+            ("emphasis", Emphasis, "Causal(...) or Difficulty(...)"),
+            ("redraw", Redraw, "Redraw(...)"),
+            ("stop", Stop, "Stop(...)"),
+        ):
             value = getattr(self, name)
             if not isinstance(value, kind) and (value is not None or name == "stop"):
-                raise UserError(f"recipe: {name}={value!r}; expected {kind.__name__}(...)")
-        for name in ("chunk", "devices"):
+                raise UserError(f"recipe: {name}={value!r}; expected {example}")
+        for name in ("chunk", "devices", "validate"):
             number = getattr(self, name)
-            if number is not None and not (isinstance(number, int) and number >= 1):
-                raise UserError(f"recipe: {name}={number!r}; expected a whole number >= 1, or None")
+            if (number is not None or name == "validate") and not (
+                isinstance(number, int) and number >= 1
+            ):
+                raise UserError(f"recipe: {name}={number!r}; expected a whole number >= 1")
+
+    def _check_grids(self) -> None:
+        """Refuse what a tensor grid, or a weighing of all rows at once, does not go with."""
+        on_grid = isinstance(self.sampler, TensorGrid)
+        if isinstance(self.emphasis, Difficulty) and not on_grid:
+            raise UserError("recipe: emphasis=Difficulty(...) needs sampler=TensorGrid(...)")
+        if isinstance(self.optimizer, Separation):
+            return
+        every = self.redraw.every if self.redraw is not None else None
+        if every is not None and (self.windows != 1 or self.optimizer.restarts_on_redraw):
+            raise UserError(
+                f"recipe: Redraw(every={every}) goes neither with time windows nor with "
+                f"{type(self.optimizer).__name__}(...), unless it carries its state over"
+            )
+        if not (on_grid or self.emphasis):
+            return
+        what = "sampler=TensorGrid(...)" if on_grid else "emphasis=Causal(...)"
+        if self.optimizer.forms_jacobian:
+            raise UserError(
+                f"recipe: {what} with optimizer={type(self.optimizer).__name__}(...), which takes "
+                "rows one by one; use Adam(), SOAP() or LBFGS()"
+            )
+        if on_grid and (self.windows != 1 or self.hard):
+            raise UserError(f"recipe: {what} goes neither with time windows nor with `hard`")
 
     @property
     def step(self) -> Step:

@@ -97,7 +97,7 @@ def _trained(
     edges = window_edges(recipe.windows, problem.domain)
     in_windows = len(edges) > 2
     posed = problem.reposed(problem.domain.over(0, 1)) if in_windows else problem
-    system = assemble(posed, recipe.field, recipe.weights, recipe.hard)
+    system = assemble(posed, recipe.field, recipe.weights, recipe.hard, recipe.sampler)
     quantity_shapes(posed)  # a fault in their code is told before the training
     watcher.says("preparing the reference")
     measures = _monitors(problem, system, edges)

@@ -6,7 +6,7 @@ import pytest
 
 from tinns import UserError
 from tinns.least_squares.rows import Block
-from tinns.recipe import Balance
+from tinns.strategies import Balance
 from tinns.training.balancing import balanced, reweighted
 
 pytestmark = pytest.mark.usefixtures("float64")

@@ -13,8 +13,8 @@ import pytest
 
 import tinns
 from tinns import Box, Counts, Recipe, Stop, Uniform, UserError, initial, initial_velocity
-from tinns.recipe import Redraw
 from tinns.residuals import Window, assemble
+from tinns.strategies import Redraw
 from tinns.training.progress import Silent
 from tinns.training.windows import train_in_windows, window_edges
 

@@ -50,14 +50,14 @@ def grid_of(
         def at(point: Points, values: dict[MultiIndex, Array]) -> Array:
             return rows(psi, lambda _: jets_of(values, domain, unknowns), point | normals)
 
-        return jax.vmap(at)(_mesh(axes), flat)
+        return jax.vmap(at)(_mesh(domain, axes), flat)
 
     def all_rows(psi: Psi, axes: Points) -> Array:
         parts = [on(psi, *grid) for grid in _grids(region, domain, axes)]
         return jnp.concatenate(parts) if len(parts) > 1 else parts[0]
 
     def points(axes: Points) -> Points:
-        parts = [_mesh(own) for own, _ in _grids(region, domain, axes)]
+        parts = [_mesh(domain, own) for own, _ in _grids(region, domain, axes)]
         return {axis: jnp.concatenate([part[axis] for part in parts]) for axis in domain.axes}
 
     return Grid(all_rows, points)
@@ -81,7 +81,7 @@ def _grids(region: Region, domain: Box, axes: Points) -> list[tuple[Points, Poin
     ]
 
 
-def _mesh(axes: Points) -> Points:
+def _mesh(domain: Box, axes: Points) -> Points:
     """All points of a grid, the last axis fastest, one column per axis."""
-    mesh = jnp.meshgrid(*axes.values(), indexing="ij")
-    return {axis: column.reshape(-1) for axis, column in zip(axes, mesh, strict=True)}
+    mesh = jnp.meshgrid(*(axes[axis] for axis in domain.axes), indexing="ij")
+    return {axis: column.reshape(-1) for axis, column in zip(domain.axes, mesh, strict=True)}

@@ -13,13 +13,15 @@ import numpy as np
 
 from tinns.errors import UserError
 from tinns.least_squares import rows
-from tinns.least_squares.layout import Layout, count_of
+from tinns.least_squares.layout import Layout
 from tinns.least_squares.rows import Block
-from tinns.recipe import Recipe, Redraw, Stop
+from tinns.recipe import Recipe, Stop
 from tinns.residuals import Psi, System, Window
 from tinns.sampling import Points
+from tinns.strategies import Redraw
 from tinns.training.balancing import reweighted
 from tinns.training.history import History
+from tinns.training.informed_start import informed
 from tinns.training.machine import Machine
 from tinns.training.program import CAPACITY, Carry
 from tinns.training.progress import Silent, Snapshot, Watcher
@@ -74,21 +76,27 @@ def run(
     recipe, watcher, compiled = machine.recipe, machine.watcher, machine.compile_seconds
     start_key, point_key, validation_key, run_key = jax.random.split(key, 4)
     ladder = Ladder.first(recipe.redraw or Redraw(), recipe.points, machine.devices[0].platform)
-    psi = machine.init(start_key) if psi is None else psi
+    psi = _start(machine, start_key) if psi is None else psi
     validation = machine.draw(validation_key, recipe.validation, recipe.sampler, window)
     points = machine.draw(point_key, ladder.counts(recipe.points), recipe.sampler, window)
-    carry = machine.start(psi, points, validation, window)
+    carry = machine.start(psi, points, validation, window, jax.random.fold_in(run_key, 0))
 
     watcher.says("first iterations")
-    history, seconds, seen, count, redraws = History(), 0.0, 0.0, 1, 0
+    history, seconds, seen, count, redraws, pace = History(), 0.0, 0.0, 1, 0, 0.0
     with Interruption() as interruption:
         while True:
-            carry, reports, taken, elapsed = machine.run(carry, len(history), count)
+            share, share_per_step = _budget(stop, len(history), seconds, pace)
+            carry, reports, taken, elapsed = machine.run(
+                carry, len(history), count, share, share_per_step
+            )
+            pace = elapsed / taken
             done = len(history) + taken
             table = {name: np.asarray(column)[:taken] for name, column in reports.items()}
             table["iteration"] = np.arange(len(history), done) + 1.0
             table["seconds"] = seconds + elapsed * np.arange(1, taken + 1) / taken
-            table["points"] = np.full(taken, 1.0 * count_of(machine.points[0]))
+            table["points"] = np.full(
+                taken, 1.0 * machine.system.blocks[0].count(machine.points[0])
+            )
             table["redraws"] = np.full(taken, 1.0 * redraws)
             seconds += elapsed
 
@@ -114,7 +122,7 @@ def run(
                 run_key, draw_key = jax.random.split(run_key)
                 carry, spent = machine.redraw(carry, ladder, draw_key)
                 seconds += spent
-            count = _next_count(stop, elapsed / taken, done, seconds)
+            count = _next_count(stop, pace, done, seconds)
 
     watcher.says("choosing the result")
     psi, kept, loss, validation_loss = machine.chosen(carry)
@@ -133,6 +141,11 @@ def run(
     )
 
 
+def _start(machine: Machine, key: jax.Array) -> Psi:
+    psi = machine.init(key)
+    return informed(machine.system, psi) if machine.recipe.informed else psi
+
+
 def _minimised(machine: Machine, carry: Carry) -> tuple[Block, ...]:
     """The rows as they were weighted in the end."""
     blocks = machine.system.blocks
@@ -146,14 +159,24 @@ def _no_number(system: System, psi: Psi, points: tuple[Points, ...]) -> UserErro
         bad = np.argwhere(~np.isfinite(np.asarray(values)))
         if len(bad):
             datum, kind = bad[0]
-            axes = system.problem.domain.axes
-            where = ", ".join(f"{axis} = {float(data[axis][datum]):g}" for axis in axes)
+            axes, points_of = system.problem.domain.axes, block.points(data)
+            where = ", ".join(f"{axis} = {float(points_of[axis][datum]):g}" for axis in axes)
             return UserError(
                 f"{system.problem.name}: '{block.row_names[kind]}' is "
                 f"{float(values[datum, kind])} at {where}; check the equation and the given "
                 "functions there"
             )
     return UserError(f"{system.problem.name}: the loss is not a number at the start")
+
+
+def _budget(stop: Stop, done: int, seconds: float, pace: float) -> tuple[float, float]:
+    """The share of the budget that is spent, and what an iteration at `pace` seconds will spend."""
+    shares = [(0.0, 0.0)]
+    if stop.iterations is not None:
+        shares.append((done / stop.iterations, 1 / stop.iterations))
+    if stop.seconds is not None:
+        shares.append((seconds / stop.seconds, pace / stop.seconds))
+    return min(1.0, max(spent for spent, _ in shares)), max(each for _, each in shares)
 
 
 def _next_count(stop: Stop, pace: float, done: int, seconds: float) -> int:

@@ -14,9 +14,9 @@ from tinns.least_squares.layout import ROWS, Layout, count_of
 from tinns.optimizers import Relay
 from tinns.recipe import Recipe
 from tinns.residuals import Psi, System, Window
-from tinns.sampling import Points
+from tinns.sampling import Points, TensorGrid
 from tinns.training.memory import fitting_layout, free_bytes
-from tinns.training.program import Carry, Reports, first_carry, iterations
+from tinns.training.program import Carry, Plan, Reports, first_carry, iterations
 from tinns.training.progress import Watcher
 from tinns.training.redrawing import Ladder, dealt, drawn
 
@@ -32,6 +32,7 @@ class Machine:
         self.validation: tuple[Points, ...] = ()
         self.layout = Layout()
         self.window: Window | None = None
+        self.batch_key = jax.random.key(0)  # for points that change every so many iterations
         self.optimizer = recipe.step  # the program of it that steps at present
         self.compile_seconds = 0.0
         self._programs: dict[Any, Callable[..., Any]] = {}
@@ -45,9 +46,11 @@ class Machine:
         points: tuple[Points, ...],
         validation: tuple[Points, ...],
         window: Window | None = None,
+        batch_key: jax.Array | None = None,
     ) -> Carry:
         """Take these points, compile the steps on them, and give the first carry."""
         self.window, self.optimizer = window, self.recipe.step
+        self.batch_key = self.batch_key if batch_key is None else batch_key
         self.validation = self._dealt(validation)
         carry = first_carry(self.system, self.recipe, psi)
         if self.mesh is not None:
@@ -56,17 +59,23 @@ class Machine:
         self._steps(carry)
         return carry
 
-    def run(self, carry: Carry, done: int, count: int) -> tuple[Carry, Reports, int, float]:
-        """At most `count` steps: the carry after them, their reports, their number and seconds."""
+    def run(
+        self, carry: Carry, done: int, count: int, spent: float = 0.0, share_per_step: float = 0.0
+    ) -> tuple[Carry, Reports, int, float]:
+        """At most `count` steps: the carry after them, their reports, their number and seconds.
+
+        `spent` is the share of the budget used up before them.
+        """
         if carry.handed_over:
             assert isinstance(self.optimizer, Relay)
             self.optimizer = self.optimizer.successor(carry.state)
-        numbers = jnp.asarray(done), jnp.asarray(count)
+        plan = _plan(done, count, spent, share_per_step, self.batch_key)
         steps = self._steps(carry)
         before = time.perf_counter()
-        carry, reports, taken = jax.block_until_ready(
-            steps(carry, self.points, self.validation, *numbers)
+        carry, points, reports, taken = jax.block_until_ready(
+            steps(carry, self.points, self.validation, plan)
         )
+        self.points = points or self.points
         return carry, reports, int(taken), time.perf_counter() - before
 
     def redraw(self, carry: Carry, ladder: Ladder, key: jax.Array) -> tuple[Carry, float]:
@@ -117,7 +126,9 @@ class Machine:
             self.layout = self._fitting(psi)
 
     def _counts(self) -> tuple[int, ...]:
-        return tuple(count_of(data) for data in self.points)
+        return tuple(
+            block.count(data) for block, data in zip(self.system.blocks, self.points, strict=False)
+        )
 
     def _steps(self, carry: Carry) -> Callable[..., Any]:
         return self._compiled(
@@ -127,8 +138,7 @@ class Machine:
             carry,
             self.points,
             self.validation,
-            jnp.asarray(0),
-            jnp.asarray(0),
+            _plan(0, 0, 0.0, 0.0, self.batch_key),
         )
 
     def _fitting(self, psi: Psi) -> Layout:
@@ -168,8 +178,17 @@ class Machine:
         return self._programs[name]
 
 
+def _plan(done: int, count: int, spent: float, share_per_step: float, key: jax.Array) -> Plan:
+    share, each = jnp.asarray(spent, float), jnp.asarray(share_per_step, float)
+    return Plan(jnp.asarray(done), jnp.asarray(count), share, each, key)
+
+
 def _devices(recipe: Recipe) -> list[Any]:
+    """The devices to deal the rows out to: one, where rows must see each other or are redrawn."""
     found = jax.devices()
+    redrawn = recipe.redraw is not None and recipe.redraw.every is not None
+    if isinstance(recipe.sampler, TensorGrid) or recipe.emphasis or redrawn:
+        found = found[:1]
     wanted = recipe.devices or len(found)
     if wanted > len(found):
         raise UserError(f"recipe: devices={wanted}, but JAX sees {len(found)} here")

@@ -1,6 +1,6 @@
 """The compiled part of training: many steps in one call, each with its validation."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 import jax
@@ -10,11 +10,14 @@ from jax.sharding import Mesh, PartitionSpec
 
 from tinns.least_squares import rows
 from tinns.least_squares.layout import ROWS, Layout
+from tinns.least_squares.rows import Block
 from tinns.optimizers import Relay, Step
 from tinns.recipe import Recipe
 from tinns.residuals import Psi, System
 from tinns.sampling import Points
-from tinns.training.balancing import balanced, reweighted
+from tinns.strategies import Balance, Balancing
+from tinns.training.balancing import balanced, equalised, reweighted
+from tinns.training.emphasis import emphasised
 
 CAPACITY = 512  # most iterations in one compiled call
 
@@ -27,6 +30,7 @@ class Carry(NamedTuple):
     psi: Psi
     state: Any
     factors: Array  # on the weights, by kind of row
+    validation: Array  # the validation loss by kind of row, when it was last computed
     overfitted: Array  # the points should change before the next step
     handed_over: Array  # another program of the optimiser should take the next step
     best: Psi  # the ψ of lowest validation loss so far
@@ -34,11 +38,22 @@ class Carry(NamedTuple):
     best_iteration: Array  # how many steps had been taken to it
 
 
+class Plan(NamedTuple):
+    """What one call of the program is to do."""
+
+    done: Array  # iterations before it
+    count: Array  # iterations wanted of it
+    spent: Array  # the share of the budget used up before it
+    share_per_step: Array  # the share that an iteration uses
+    key: Array  # for new points
+
+
 def first_carry(system: System, recipe: Recipe, psi: Psi) -> Carry:
     return Carry(
         psi,
         recipe.step.init(psi),
         jnp.ones(len(system.row_names)),
+        jnp.full(len(system.row_names), jnp.inf),
         jnp.asarray(False),
         jnp.asarray(False),
         psi,
@@ -49,37 +64,52 @@ def first_carry(system: System, recipe: Recipe, psi: Psi) -> Carry:
 
 def iterations(
     system: System, recipe: Recipe, optimizer: Step, layout: Layout, mesh: Mesh | None
-) -> Callable[..., tuple[Carry, Reports, Array]]:
-    """(carry, points, validation, done, count) -> carry, reports, and how many steps were taken.
+) -> Callable[..., tuple[Carry, tuple[Points, ...], Reports, Array]]:
+    """(carry, points, validation, plan) -> carry, points, reports, and how many steps were taken.
 
     It ends before `count` steps where the points or the program should change. Reports have
-    CAPACITY entries.
+    CAPACITY entries. Points are given back only where the recipe changes them `every` so often.
     """
-    balance = recipe.balance
+    every = recipe.redraw.every if recipe.redraw else None
 
     @jax.jit  # traced once, though it is needed twice below
     def iterate(
-        carry: Carry, points: tuple[Points, ...], validation: tuple[Points, ...], number: Array
+        carry: Carry,
+        points: tuple[Points, ...],
+        validation: tuple[Points, ...],
+        number: Array,
+        spent: Array,
     ) -> tuple[Carry, Reports]:
-        blocks = reweighted(system.blocks, carry.factors) if balance else system.blocks
-        validation_split = rows.losses(system.blocks, carry.psi, validation, layout)
+        blocks = system.blocks
+        if recipe.emphasis:
+            blocks = emphasised(blocks, system.regions, recipe.emphasis, spent)
+        weighted = reweighted(blocks, carry.factors) if recipe.balance else blocks
+        validation_split = _now_and_then(
+            recipe.validate,
+            number,
+            lambda: rows.losses(system.blocks, carry.psi, validation, layout),
+            carry.validation,
+        )
         validation_loss = jnp.sum(validation_split)
-        psi, state, report = optimizer.step(blocks, carry.psi, points, carry.state, layout)
+        psi, state, report = optimizer.step(weighted, carry.psi, points, carry.state, layout, spent)
         split, factors = report.pop("losses"), carry.factors
         report |= {f"loss_{name}": split[n] for n, name in enumerate(system.row_names)}
         report["validation_loss"] = validation_loss
         comparable = jnp.sum(factors**2 * validation_split)
-        if balance:
+        if recipe.balance:
             report |= {f"factor_{name}": factors[n] for n, name in enumerate(system.row_names)}
-            factors = balanced(balance, factors, split)
+            factors = _rebalanced(
+                recipe.balance, factors, split, number, blocks, psi, points, layout
+            )
         overfitted = jnp.asarray(False)
-        if recipe.redraw is not None:
+        if recipe.redraw is not None and recipe.redraw.ratio is not None:
             overfitted = comparable > recipe.redraw.ratio * report["loss"]
         better = validation_loss < carry.best_validation_loss
         return Carry(
             psi,
             state,
             factors,
+            validation_split,
             overfitted,
             optimizer.hands_over(state) if isinstance(optimizer, Relay) else jnp.asarray(False),
             jax.tree.map(lambda new, old: jnp.where(better, new, old), carry.psi, carry.best),
@@ -88,28 +118,38 @@ def iterations(
         ), report
 
     def many(
-        carry: Carry,
-        points: tuple[Points, ...],
-        validation: tuple[Points, ...],
-        done: Array,
-        count: Array,
-    ) -> tuple[Carry, Reports, Array]:
-        shapes = jax.eval_shape(iterate, carry, points, validation, done)[1]
+        carry: Carry, points: tuple[Points, ...], validation: tuple[Points, ...], plan: Plan
+    ) -> tuple[Carry, tuple[Points, ...], Reports, Array]:
+        given = points
+        shapes = jax.eval_shape(iterate, carry, points, validation, plan.done, plan.spent)[1]
         columns = {name: jnp.zeros(CAPACITY, s.dtype) for name, s in shapes.items()}
 
-        def body(value: tuple[Carry, Reports, Array]) -> tuple[Carry, Reports, Array]:
-            inner, table, number = value
-            inner, report = iterate(inner, points, validation, done + number)
-            table = {name: table[name].at[number].set(report[name]) for name in table}
-            return inner, table, number + 1
+        def fresh(number: Array) -> tuple[Points, ...]:
+            key = jax.random.fold_in(plan.key, number)
+            return system.draw(key, recipe.points, recipe.sampler)
 
-        def goes_on(value: tuple[Carry, Reports, Array]) -> Array:
-            inner, _, number = value
-            return (number < count) & ~inner.overfitted & ~inner.handed_over
+        def body(value: Any) -> Any:
+            inner, changing, table, number = value
+            total = plan.done + number
+            if every is not None:
+                due = (total % every == 0) & (total > 0)
+                changing = jax.lax.cond(due, fresh, lambda _, kept=changing: kept, total)
+            own = given if every is None else changing
+            spent = plan.spent + number * plan.share_per_step
+            inner, report = iterate(inner, own, validation, total, spent)
+            table = {name: table[name].at[number].set(report[name]) for name in table}
+            return inner, changing, table, number + 1
+
+        def goes_on(value: Any) -> Array:
+            inner, _, _, number = value
+            return (number < plan.count) & ~inner.overfitted & ~inner.handed_over
 
         no = jnp.asarray(False)
         start = carry._replace(overfitted=no, handed_over=no)
-        return jax.lax.while_loop(goes_on, body, (start, columns, jnp.zeros_like(count)))
+        changing = () if every is None else points
+        return jax.lax.while_loop(
+            goes_on, body, (start, changing, columns, jnp.zeros_like(plan.count))
+        )
 
     if mesh is None:
         return many
@@ -117,7 +157,35 @@ def iterations(
     return jax.shard_map(
         many,
         mesh=mesh,
-        in_specs=(everybodys, own, own, everybodys, everybodys),
+        in_specs=(everybodys, own, own, everybodys),
         out_specs=everybodys,
         check_vma=False,
+    )
+
+
+def _now_and_then(every: int, number: Array, compute: Callable[[], Array], last: Array) -> Array:
+    """A value computed at every so many iterations, and kept in between."""
+    if every == 1:
+        return compute()
+    return jax.lax.cond(number % every == 0, compute, lambda: last)
+
+
+def _rebalanced(
+    balance: Balancing,
+    factors: Array,
+    split: Array,
+    number: Array,
+    blocks: Sequence[Block],
+    psi: Psi,
+    points: tuple[Points, ...],
+    layout: Layout,
+) -> Array:
+    """The factors on the weights after a step that saw the losses `split` and led to ψ."""
+    if isinstance(balance, Balance):
+        return balanced(balance, factors, split)
+    return _now_and_then(
+        balance.every,
+        number,
+        lambda: equalised(balance, factors, blocks, psi, points, layout),
+        factors,
     )

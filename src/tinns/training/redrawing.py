@@ -9,9 +9,10 @@ from jax import Array
 
 from tinns.least_squares.layout import Layout, count_of
 from tinns.least_squares.rows import Block, Data, residuals
-from tinns.recipe import Recipe, Redraw
+from tinns.recipe import Recipe
 from tinns.residuals import Psi, System, Window
 from tinns.sampling import ROW_SHARE, Counts, Points
+from tinns.strategies import Redraw
 
 BUSY = 10_000  # interior points: on a GPU, steps on fewer are hardly faster
 
