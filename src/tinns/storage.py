@@ -29,11 +29,17 @@ _DESCRIPTIONS: dict[str, type] = {
     cls.__name__: cls
     for cls in (
         fields.MLP,
+        fields.FourierFeatures,
         fields.Hypernetwork,
         fields.Layerwise,
         fields.Linear,
+        fields.ModifiedMLP,
         fields.OneNeuron,
+        fields.PirateNet,
         fields.RandomFeatures,
+        fields.ResNet,
+        fields.Separable,
+        fields.SeparableSpace,
         fields.SpaceTime,
         fields.TimeInduced,
         fields.Windowed,

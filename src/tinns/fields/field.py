@@ -13,10 +13,19 @@ import jax.numpy as jnp
 from jax import Array
 
 from tinns.domain import TIME, Box
-from tinns.fields.backbones import MLP, Backbone
-from tinns.fields.embeddings import Coordinates, embed_space, embedded_width, scale
-from tinns.fields.series import MultiIndex, Series, closure, concatenate
-from tinns.fields.trajectory import Layerwise, Trajectory, parameter_shapes
+from tinns.errors import UserError
+from tinns.fields.backbones import MLP, Backbone, LinearEnd
+from tinns.fields.embeddings import (
+    Coordinates,
+    FourierFeatures,
+    embed_space,
+    embedded_width,
+    embedded_widths,
+    scale,
+)
+from tinns.fields.separable_space import SeparableSpace
+from tinns.fields.series import MultiIndex, Series, closure, concatenate, joined
+from tinns.fields.trajectory import Layerwise, Linear, Trajectory, parameter_shapes
 
 Derivatives = dict[MultiIndex, Array]
 
@@ -79,31 +88,113 @@ class LinearOutput(Protocol):
 
 @dataclass(frozen=True)
 class TimeInduced:
-    """u(x, t) = u_θ(t)(x): a backbone in space whose parameters move along a trajectory."""
+    """u(x, t) = u_θ(t)(x): a backbone in space whose parameters move along a trajectory.
+
+    With `fourier` the backbone sees Fourier features of space, and with `fourier_time` the
+    trajectory's network those of time; their kernels do not move.
+    """
 
     backbone: Backbone = MLP((20, 20))
     trajectory: Trajectory = Layerwise()
     scaled: bool = False  # coordinates mapped to [-1, 1] first
+    fourier: FourierFeatures | None = None
+    fourier_time: FourierFeatures | None = None
+
+    def __post_init__(self) -> None:
+        if self.fourier_time is not None and not isinstance(self.trajectory, Layerwise):
+            raise UserError(
+                f"TimeInduced: fourier_time with {type(self.trajectory).__name__}; Fourier "
+                "features of time enter the time network of Layerwise(...) only"
+            )
 
     def init(self, key: Array, domain: Box, outputs: int) -> Any:
-        return self.trajectory.init(key, self.backbone, embedded_width(domain), outputs)
+        backbone, inputs = self._backbone(domain), self._inputs(domain)
+        if not self._embeds:
+            return self.trajectory.init(key, backbone, inputs, outputs)
+        key, space_key, time_key = jax.random.split(key, 3)
+        fourier, time = self.fourier, self.fourier_time
+        more = {} if time is None else {"time_inputs": time.features}
+        return {
+            "path": self.trajectory.init(key, backbone, inputs, outputs, **more),
+            "fourier": fourier.init(space_key, embedded_width(domain)) if fourier else (),
+            "fourier_time": time.init(time_key, 1) if time else (),
+        }
 
     def __call__(
         self, psi: Any, domain: Box, outputs: int, coordinates: Coordinates
     ) -> Array | Series:
-        template = parameter_shapes(self.backbone, embedded_width(domain), outputs)
-        t = coordinates[TIME]
-        theta = self.trajectory(psi, scale(domain, TIME, t) if self.scaled else t, template)
-        return self.backbone(theta, embed_space(domain, coordinates, self.scaled))
+        backbone = self._backbone(domain)
+        template = parameter_shapes(backbone, self._inputs(domain), outputs)
+        time = self._time(domain, coordinates[TIME])
+        theta = self.trajectory(self.path(psi), time, template, **self._embedding(psi))
+        space = embed_space(domain, coordinates, self.scaled)
+        return backbone(theta, self.fourier(psi["fourier"], space) if self.fourier else space)
 
     def derivatives(self, psi, domain, outputs, point, indices) -> Derivatives:
-        return _taylor(self, psi, domain, outputs, point, indices)
+        return taylor_derivatives(self, psi, domain, outputs, point, indices)
 
     def advanced(self, psi: Any, domain: Box) -> Any:
-        times = [jnp.asarray(time, float) for time in (domain.start, domain.end)]
-        if self.scaled:
-            times = [jnp.asarray(scale(domain, TIME, time)) for time in times]
-        return self.trajectory.advanced(psi, *times)
+        times = [self._time(domain, jnp.asarray(t, float)) for t in (domain.start, domain.end)]
+        path = self.trajectory.advanced(self.path(psi), *times, **self._embedding(psi))
+        return self._with_path(psi, path)
+
+    def path(self, psi: Any) -> Any:
+        """The part of ψ that belongs to the trajectory."""
+        return psi["path"] if self._embeds else psi
+
+    def temporal_code(self, psi: Any, domain: Box, t: Array) -> Array:
+        """Φ(t) of a layer-wise trajectory, one entry for every group of parameters."""
+        if not isinstance(self.trajectory, Layerwise):
+            raise UserError(
+                f"{type(self.trajectory).__name__} has no code Φ(t); Layerwise(...) has"
+            )
+        time = self._time(domain, t)
+        return jnp.asarray(self.trajectory.phi(self.path(psi), time, **self._embedding(psi)))
+
+    def output_weights(self, psi: Any) -> Array:
+        """The part of the last layer's weight that does not move."""
+        return self._linear_end().last_weight(self.path(psi)["offset"])
+
+    def with_output_weights(self, psi: Any, weights: Array) -> Any:
+        """ψ whose last layer has these weights and rests there: its slopes become zero too."""
+        end, path = self._linear_end(), self.path(psi)
+        rest = {
+            "offset": end.with_last_weight(path["offset"], weights),
+            "slope": end.with_last_weight(path["slope"], jnp.zeros_like(weights)),
+        }
+        return self._with_path(psi, path | rest)
+
+    @property
+    def _embeds(self) -> bool:
+        """Whether ψ has more than the trajectory's parameters."""
+        return self.fourier is not None or self.fourier_time is not None
+
+    def _with_path(self, psi: Any, path: Any) -> Any:
+        return psi | {"path": path} if self._embeds else path
+
+    def _backbone(self, domain: Box) -> Backbone:
+        return _fitted(self.backbone, embedded_widths(domain), self.fourier)
+
+    def _inputs(self, domain: Box) -> int:
+        return self.fourier.features if self.fourier else embedded_width(domain)
+
+    def _time(self, domain: Box, t: Any) -> Any:
+        return scale(domain, TIME, t) if self.scaled else t
+
+    def _embedding(self, psi: Any) -> dict[str, Any]:
+        """What else the trajectory is told: how its network sees time."""
+        features = self.fourier_time
+        if features is None:
+            return {}
+        return {"embed": lambda t: features(psi["fourier_time"], concatenate([t]))}
+
+    def _linear_end(self) -> LinearEnd:
+        if not isinstance(self.trajectory, Layerwise | Linear):
+            raise UserError(
+                f"{type(self.trajectory).__name__}: u is not linear in weights of the last layer "
+                "that can be fitted; use Layerwise(...) or Linear()"
+            )
+        return _with_linear_end(self.backbone)
 
 
 def sine_induced(hidden: tuple[int, ...] = (20, 20), gain: float = 3.0) -> TimeInduced:
@@ -117,13 +208,24 @@ def sine_induced(hidden: tuple[int, ...] = (20, 20), gain: float = 3.0) -> TimeI
 
 @dataclass(frozen=True)
 class SpaceTime:
-    """u(x, t) = network(x, t): time is one more input, as in a plain PINN."""
+    """u(x, t) = network(x, t): time is one more input, as in a plain PINN.
+
+    With `fourier` the network sees Fourier features of (x, t).
+    """
 
     network: Backbone = MLP((20, 50))
     scaled: bool = False
+    fourier: FourierFeatures | None = None
 
     def init(self, key: Array, domain: Box, outputs: int) -> Any:
-        return self.network.init(key, embedded_width(domain) + 1, outputs)
+        inputs = embedded_width(domain) + 1
+        if self.fourier is None:
+            return self._network(domain).init(key, inputs, outputs)
+        network_key, fourier_key = jax.random.split(key)
+        return {
+            "network": self.network.init(network_key, self.fourier.features, outputs),
+            "fourier": self.fourier.init(fourier_key, inputs),
+        }
 
     def __call__(
         self, psi: Any, domain: Box, outputs: int, coordinates: Coordinates
@@ -131,11 +233,26 @@ class SpaceTime:
         t = coordinates[TIME]
         space = embed_space(domain, coordinates, self.scaled)
         time = scale(domain, TIME, t) if self.scaled else t
-        entries = [space[i] for i in range(embedded_width(domain))]
-        return self.network(psi, concatenate([*entries, time]))
+        z = joined([space, concatenate([time])])
+        if self.fourier is None:
+            return self._network(domain)(psi, z)
+        return self.network(psi["network"], self.fourier(psi["fourier"], z))
 
     def derivatives(self, psi, domain, outputs, point, indices) -> Derivatives:
-        return _taylor(self, psi, domain, outputs, point, indices)
+        return taylor_derivatives(self, psi, domain, outputs, point, indices)
+
+    def output_weights(self, psi: Any) -> Array:
+        theta = psi if self.fourier is None else psi["network"]
+        return _with_linear_end(self.network).last_weight(theta)
+
+    def with_output_weights(self, psi: Any, weights: Array) -> Any:
+        end = _with_linear_end(self.network)
+        if self.fourier is None:
+            return end.with_last_weight(psi, weights)
+        return psi | {"network": end.with_last_weight(psi["network"], weights)}
+
+    def _network(self, domain: Box) -> Backbone:
+        return _fitted(self.network, (*embedded_widths(domain), 1), self.fourier)
 
 
 @dataclass(frozen=True)
@@ -156,8 +273,39 @@ class Formula:
         return {k: _nested(value, k)(*coordinates) for k in indices}
 
 
-def _taylor(
-    field: TimeInduced | SpaceTime,
+def _fitted(
+    backbone: Backbone, widths: tuple[int, ...], fourier: FourierFeatures | None
+) -> Backbone:
+    """The backbone for coordinates with so many entries each, which a separable one must know."""
+    if not isinstance(backbone, SeparableSpace):
+        return backbone
+    if fourier is not None:
+        raise UserError(
+            "SeparableSpace with fourier features, which mix the coordinates it keeps apart; leave "
+            "fourier out, or use MLP(...)"
+        )
+    return backbone.over(widths)
+
+
+def _with_linear_end(backbone: Backbone) -> LinearEnd:
+    if not isinstance(backbone, LinearEnd):
+        raise UserError(
+            f"{type(backbone).__name__} tells no last weight to fit; give it last_weight and "
+            "with_last_weight, or use MLP(...)"
+        )
+    return backbone
+
+
+class Evaluated(Protocol):
+    """A field that is evaluated on numbers and on series alike."""
+
+    def __call__(
+        self, psi: Any, domain: Box, outputs: int, coordinates: Coordinates
+    ) -> Array | Series: ...
+
+
+def taylor_derivatives(
+    field: Evaluated,
     psi: Any,
     domain: Box,
     outputs: int,

@@ -125,15 +125,26 @@ class Series:
 
 def concatenate(parts: Sequence[Array | Series]) -> Array | Series:
     """Join scalars (numbers or series) into one vector."""
+    return _put_together(parts, jnp.stack)
+
+
+def joined(parts: Sequence[Array | Series]) -> Array | Series:
+    """Join vectors (of numbers or of series) into one vector."""
+    return _put_together(parts, jnp.concatenate)
+
+
+def _put_together(
+    parts: Sequence[Array | Series], together: Callable[[list[Array]], Array]
+) -> Array | Series:
     series = [p for p in parts if isinstance(p, Series)]
     if not series:
-        return jnp.stack([jnp.asarray(p) for p in parts])
+        return together([jnp.asarray(p) for p in parts])
     basis = series[0].basis
     lifted = [
         p if isinstance(p, Series) else Series({basis[0]: jnp.asarray(p)}, basis) for p in parts
     ]
     present = [k for k in basis if any(k in p.terms for p in lifted)]
     return Series(
-        {k: jnp.stack([p.terms.get(k, jnp.zeros_like(p.value)) for p in lifted]) for k in present},
+        {k: together([p.terms.get(k, jnp.zeros_like(p.value)) for p in lifted]) for k in present},
         basis,
     )

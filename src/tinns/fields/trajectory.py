@@ -5,6 +5,7 @@ Each trajectory is a description without parameters: `init` draws ψ for a given
 W(t) z = φ(t)·(A z) + B z, so that no weight matrix is ever formed per point.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from itertools import accumulate
 from typing import Any, Protocol
@@ -16,6 +17,12 @@ from jax import Array
 from tinns.fields.activations import activation
 from tinns.fields.backbones import MLP, Backbone, Theta, glorot_uniform
 from tinns.fields.series import Series, concatenate
+
+TimeEmbedding = Callable[[Array | Series], Array | Series]  # t -> the time network's input
+
+
+def _time_itself(t: Array | Series) -> Array | Series:
+    return concatenate([t])
 
 
 class Trajectory(Protocol):
@@ -44,6 +51,10 @@ class Moving:
     def __radd__(self, z: Array | Series) -> Array | Series:
         return z + (self.phi * self.slope + self.offset)
 
+    def __mul__(self, z: Array | Series) -> Array | Series:
+        """A gate, or one scale for every entry of z."""
+        return (self.phi * self.slope + self.offset) * z
+
     # Arrays on the left of `+` must not try to broadcast over this object.
     __array_priority__ = 1000
 
@@ -62,6 +73,9 @@ class Formed:
     def __radd__(self, z: Array | Series) -> Array | Series:
         return z + self.values
 
+    def __mul__(self, z: Array | Series) -> Array | Series:
+        return self.values * z
+
     __array_priority__ = 1000
 
 
@@ -75,24 +89,34 @@ class Layerwise:
 
     network: MLP = MLP((10, 10))
 
-    def init(self, key: Array, backbone: Backbone, inputs: int, outputs: int) -> dict[str, Any]:
+    def init(
+        self, key: Array, backbone: Backbone, inputs: int, outputs: int, time_inputs: int = 1
+    ) -> dict[str, Any]:
         time_key, offset_key, slope_key = jax.random.split(key, 3)
         offset = backbone.init(offset_key, inputs, outputs)
         groups = len(jax.tree.leaves(offset))
         return {
-            "network": self.network.init(time_key, 1, groups),
+            "network": self.network.init(time_key, time_inputs, groups),
             "alpha": jnp.ones(groups),
             "slope": _bias_slopes(slope_key, offset),
             "offset": offset,
         }
 
-    def phi(self, psi: dict[str, Any], t: Array | Series) -> Array | Series:
+    def phi(
+        self, psi: dict[str, Any], t: Array | Series, embed: TimeEmbedding = _time_itself
+    ) -> Array | Series:
         """The temporal code Φ(t), one entry per parameter group in the order W1, b1, W2, ..."""
         alpha = psi["alpha"]
-        return (1 - alpha) * t + alpha * self.network(psi["network"], concatenate([t]))
+        return (1 - alpha) * t + alpha * self.network(psi["network"], embed(t))
 
-    def __call__(self, psi: dict[str, Any], t: Array | Series, template: Theta) -> Theta:
-        phi = self.phi(psi, t)
+    def __call__(
+        self,
+        psi: dict[str, Any],
+        t: Array | Series,
+        template: Theta,
+        embed: TimeEmbedding = _time_itself,
+    ) -> Theta:
+        phi = self.phi(psi, t, embed)
         offsets, tree = jax.tree.flatten(psi["offset"])
         slopes = jax.tree.leaves(psi["slope"])
         groups = [
@@ -100,8 +124,10 @@ class Layerwise:
         ]
         return jax.tree.unflatten(tree, groups)
 
-    def advanced(self, psi: dict[str, Any], start: Array, end: Array) -> dict[str, Any]:
-        moved = self.phi(psi, end) - self.phi(psi, start)
+    def advanced(
+        self, psi: dict[str, Any], start: Array, end: Array, embed: TimeEmbedding = _time_itself
+    ) -> dict[str, Any]:
+        moved = self.phi(psi, end, embed) - self.phi(psi, start, embed)
         slopes, tree = jax.tree.flatten(psi["slope"])
         offsets = jax.tree.leaves(psi["offset"])
         shifted = [b + a * moved[g] for g, (a, b) in enumerate(zip(slopes, offsets, strict=True))]
@@ -214,7 +240,10 @@ def _reshape(values: Array | Series, shape: tuple[int, ...]) -> Array | Series:
 
 
 def _bias_slopes(key: Array, theta: Theta) -> Theta:
-    """Slopes as published: zero for weight matrices, Glorot-uniform (fan 1 to width) for biases."""
+    """Slopes as published: zero for weight matrices, Glorot-uniform (fan 1 to width) for biases.
+
+    Gates start with slope zero; a vector of scales, which looks like a bias, starts as one.
+    """
     leaves, tree = jax.tree.flatten(theta)
     slopes = [
         glorot_uniform(jax.random.fold_in(key, g), (1, leaf.size))[0]
