@@ -24,7 +24,7 @@ from tinns.fields import (
 )
 from tinns.least_squares import AcceleratedLM, Algorithm1, ColumnScaling, LevenbergMarquardt
 from tinns.observations import read_observations, simulate_observations, write_observations
-from tinns.optimizers import LBFGS, Adam
+from tinns.optimizers import LBFGS, SOAP, Adam, Schedule, SelfScaledBroyden
 from tinns.problem import Condition, Problem, Unknown, observed
 from tinns.recipe import Balance, Recipe, Redraw, Stop
 from tinns.reference import Reference, exact
@@ -39,6 +39,7 @@ from tinns.version import __version__
 __all__ = [
     "LBFGS",
     "MLP",
+    "SOAP",
     "AcceleratedLM",
     "Adam",
     "Algorithm1",
@@ -59,6 +60,8 @@ __all__ = [
     "Recipe",
     "Redraw",
     "Reference",
+    "Schedule",
+    "SelfScaledBroyden",
     "Separation",
     "Solution",
     "SpaceTime",
