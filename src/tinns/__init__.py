@@ -24,7 +24,7 @@ from tinns.fields import (
 )
 from tinns.least_squares import AcceleratedLM, Algorithm1, ColumnScaling, LevenbergMarquardt
 from tinns.observations import read_observations, simulate_observations, write_observations
-from tinns.optimizers import LBFGS, Adam
+from tinns.optimizers import LBFGS, SOAP, Adam, Schedule, SelfScaledBroyden
 from tinns.problem import Condition, Problem, Unknown, observed
 from tinns.recipe import Recipe, Stop
 from tinns.reference import Reference, exact
@@ -40,6 +40,7 @@ from tinns.version import __version__
 __all__ = [
     "LBFGS",
     "MLP",
+    "SOAP",
     "AcceleratedLM",
     "Adam",
     "Algorithm1",
@@ -60,6 +61,8 @@ __all__ = [
     "Recipe",
     "Redraw",
     "Reference",
+    "Schedule",
+    "SelfScaledBroyden",
     "Separation",
     "Solution",
     "SpaceTime",

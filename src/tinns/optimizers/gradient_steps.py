@@ -1,57 +1,43 @@
 """Adam with warm-up and exponential decay, and L-BFGS, on the same rows as Levenberg-Marquardt."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-import jax
-import jax.numpy as jnp
 import optax
 from jax import Array
 
-from tinns.errors import UserError
 from tinns.least_squares.layout import Layout
-from tinns.least_squares.rows import Block, Data, Psi, loss_and_gradient, losses
-
-
-def warmup_exponential_decay(
-    peak: float, rate: float, warmup: int, steps: int
-) -> Callable[[Any], Array]:
-    """η(k) = peak·k/warmup while warming up, then peak·rate^((k - warmup)/steps)."""
-
-    def schedule(k: Any) -> Array:
-        rising = peak * k / max(warmup, 1)
-        falling = peak * rate ** ((k - warmup) / steps)
-        return jnp.where(k < warmup, rising, falling)
-
-    return schedule
+from tinns.least_squares.rows import Block, Data, Psi, loss_and_gradient
+from tinns.optimizers.first_order import check_moments, scheduled_init, scheduled_step
+from tinns.optimizers.line_search import differentiable_loss
+from tinns.optimizers.schedules import Schedule
 
 
 @dataclass(frozen=True)
 class Adam:
-    """Adam; the learning rate warms up linearly and then decays exponentially."""
+    """Adam; the learning rate warms up linearly and then decays exponentially (`Schedule`)."""
 
     learning_rate: float = 1e-3
     decay_rate: float = 0.9
-    warmup: int = 1000
-    decay_steps: int = 2000
+    warmup: float = 1000
+    decay_steps: float = 2000
+    over: float | None = None  # iterations the schedule was made for; None: k counts steps
+    b1: float = 0.9
+    b2: float = 0.999
+    epsilon: float = 1e-8
     restarts_on_redraw = False
     forms_jacobian = False
 
     def __post_init__(self) -> None:
-        if not (self.learning_rate > 0 and 0 < self.decay_rate <= 1 and self.decay_steps > 0):
-            raise UserError(
-                f"Adam: learning_rate={self.learning_rate} and decay_steps={self.decay_steps} must "
-                f"be positive, decay_rate={self.decay_rate} in (0, 1]"
-            )
+        Schedule.of(self)
+        check_moments("Adam", self.b1, self.b2, self.epsilon)
 
-    def _schedule(self) -> Callable[[Any], Array]:
-        return warmup_exponential_decay(
-            self.learning_rate, self.decay_rate, self.warmup, self.decay_steps
-        )
+    def _transformation(self) -> optax.GradientTransformation:
+        return optax.scale_by_adam(self.b1, self.b2, self.epsilon)
 
     def init(self, psi: Psi) -> Any:
-        return optax.adam(self._schedule()).init(psi), jnp.asarray(0)
+        return scheduled_init(self._transformation(), psi)
 
     def step(
         self,
@@ -62,16 +48,8 @@ class Adam:
         layout: Layout,
         spent: Array | float = 0.0,
     ) -> tuple[Psi, Any, dict[str, Array]]:
-        inner, count = state
-        loss, gradient, split = loss_and_gradient(blocks, psi, data, layout)
-        updates, inner = optax.adam(self._schedule()).update(gradient, inner, psi)
-        report = {
-            "loss": loss,
-            "losses": split,
-            "learning_rate": self._schedule()(count),
-            "step_norm": optax.tree.norm(updates),
-        }
-        return optax.apply_updates(psi, updates), (inner, count + 1), report
+        transformation, schedule = self._transformation(), Schedule.of(self)
+        return scheduled_step(transformation, schedule, blocks, psi, data, state, layout, spent)
 
 
 @dataclass(frozen=True)
@@ -106,27 +84,12 @@ class LBFGS:
             psi,
             value=loss,
             grad=gradient,
-            value_fn=_differentiable_loss(blocks, data, layout),
+            value_fn=differentiable_loss(blocks, data, layout),
         )
-        report = {"loss": loss, "losses": split, "step_norm": optax.tree.norm(updates)}
+        report = {
+            "loss": loss,
+            "losses": split,
+            "learning_rate": state[-1].learning_rate,  # what the line search chose
+            "step_norm": optax.tree.norm(updates),
+        }
         return optax.apply_updates(psi, updates), state, report
-
-
-def _differentiable_loss(
-    blocks: Sequence[Block], data: Sequence[Data], layout: Layout
-) -> Callable[[Psi], Array]:
-    """‖r‖² with its gradient from `loss_and_gradient`: in chunks, and over all devices."""
-
-    @jax.custom_vjp
-    def loss(psi: Psi) -> Array:
-        return jnp.sum(losses(blocks, psi, data, layout))
-
-    def forward(psi: Psi) -> tuple[Array, Psi]:
-        value, gradient, _ = loss_and_gradient(blocks, psi, data, layout)
-        return value, gradient
-
-    def backward(gradient: Psi, cotangent: Array) -> tuple[Psi]:
-        return (jax.tree.map(lambda g: cotangent * g, gradient),)
-
-    loss.defvjp(forward, backward)
-    return loss

@@ -1,0 +1,54 @@
+"""What Adam and SOAP have in common: one gradient, one transformation of it, one learning rate."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import optax
+from jax import Array
+
+from tinns.errors import UserError
+from tinns.least_squares.layout import Layout
+from tinns.least_squares.rows import Block, Data, Psi, loss_and_gradient
+from tinns.optimizers.schedules import Schedule
+
+
+def scheduled_init(transformation: optax.GradientTransformation, psi: Psi) -> Any:
+    """The state of the transformation, and a count of steps."""
+    return transformation.init(psi), jnp.asarray(0)
+
+
+def scheduled_step(
+    transformation: optax.GradientTransformation,
+    schedule: Schedule,
+    blocks: Sequence[Block],
+    psi: Psi,
+    data: Sequence[Data],
+    state: Any,
+    layout: Layout,
+    spent: Array | float,
+) -> tuple[Psi, Any, dict[str, Array]]:
+    """ψ - η N, where N is the transformed gradient of ‖r‖² and η is what the schedule says."""
+    inner, count = state
+    loss, gradient, split = loss_and_gradient(blocks, psi, data, layout)
+    direction, inner = transformation.update(gradient, inner, psi)
+    rate = schedule(count, spent)
+    # The rate may come in double precision; parameters in single precision shall stay so.
+    updates = jax.tree.map(lambda leaf: -rate.astype(leaf.dtype) * leaf, direction)
+    report = {
+        "loss": loss,
+        "losses": split,
+        "learning_rate": rate,
+        "step_norm": optax.tree.norm(updates),
+    }
+    return optax.apply_updates(psi, updates), (inner, count + 1), report
+
+
+def check_moments(name: str, b1: float, b2: float, epsilon: float) -> None:
+    """Refuse decay rates of moments outside [0, 1) and an ε that is not positive."""
+    for setting, value in (("b1", b1), ("b2", b2)):
+        if not 0 <= value < 1:
+            raise UserError(f"{name}: {setting}={value!r}; expected a number in [0, 1)")
+    if not 0 < epsilon < float("inf"):
+        raise UserError(f"{name}: epsilon={epsilon!r}; expected a positive number such as 1e-8")

@@ -1,0 +1,222 @@
+"""Self-scaled Broyden: a dense quasi-Newton method whose inverse Hessian is rescaled every step.
+
+The update is SSBroyden2 of M. Al-Baali (1998), with which E. Urbán et al. (2025) and vRBA train
+small networks.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Literal, NamedTuple
+
+import jax
+import jax.numpy as jnp
+import optax
+from jax import Array
+from jax.flatten_util import ravel_pytree
+from jaxtyping import Float
+
+from tinns.errors import UserError
+from tinns.least_squares.layout import Layout
+from tinns.least_squares.rows import Block, Data, Psi, loss_and_gradient
+from tinns.optimizers.line_search import differentiable_loss
+
+Update = Literal["broyden", "bfgs"]
+
+LARGEST = 20_000  # parameters: H then has 3.2 GB in double precision
+ROUNDING = 1e-6  # by which the line search lets the loss rise where it is flat, relative to it
+
+
+def self_scaled_update(
+    inverse: Float[Array, "n n"],
+    s: Float[Array, " n"],
+    y: Float[Array, " n"],
+    b: Float[Array, ""],
+    scales_initially: Array | bool = False,
+    update: Update = "broyden",
+) -> Float[Array, "n n"]:
+    """H⁺ = [H - H y yᵀ H / yᵀHy + φ (yᵀHy) v vᵀ]/τ + ρ s sᵀ, so that H⁺ y = s.
+
+    Here ρ = 1/yᵀs, v = ρ s - H y / yᵀHy and b = ρ sᵀH⁻¹s. SSBroyden2 chooses φ and τ by bounds
+    on θ = (1 - φ)/(1 + φ a), a = (ρ yᵀHy) b - 1; `bfgs` has φ = 1. With `scales_initially`, H is
+    replaced by its multiple of the size that y and s suggest, as is usual after H = I.
+    """
+    hy = inverse @ y
+    yhy, rho, n = y @ hy, 1 / (y @ s), y.size
+    h = rho * yhy
+    scale = jnp.minimum(1, 1 / b)
+    if update == "bfgs":
+        phi, sigma, tau = jnp.ones_like(b), jnp.ones_like(b), scale
+    else:
+        a = jnp.maximum(b * h - 1, jnp.finfo(b.dtype).eps)  # Cauchy-Schwarz, but for rounding
+        low = jnp.minimum(1, h * (1 - jnp.sqrt(a / (1 + a))))
+        theta = jnp.maximum((low - 1) / a, jnp.minimum(1 / low, (1 - b) / b))
+        sigma = 1 + theta * a
+        spread = jnp.abs(sigma) ** (-1 / max(n - 1, 1))
+        above = jnp.where(theta > 0, theta, 1)
+        tau = jnp.where(
+            theta <= 0,
+            jnp.minimum(scale * spread, sigma),
+            scale * jnp.minimum(spread, 1 / above),
+        )
+        phi = (1 - theta) / sigma
+    tau = jnp.where(scales_initially, h / sigma, tau)
+    v = rho * s - hy / yhy
+    # Products of a vector with itself first: exactly symmetric.
+    shape = inverse - jnp.outer(hy, hy) / yhy + phi * yhy * jnp.outer(v, v)
+    return shape / tau + rho * jnp.outer(s, s)
+
+
+class BroydenState(NamedTuple):
+    """H, and where the last step set out from; the next one learns from it."""
+
+    inverse: Array
+    unscaled: Array  # whether H is still I
+    begun: Array  # whether there was a last step
+    position: Array
+    gradient: Array
+    direction: Array  # H times the gradient
+
+
+def scale_by_self_scaled_broyden(
+    update: Update = "broyden", initial_scaling: bool = True
+) -> optax.GradientTransformationExtraArgs:
+    """H g with a dense H, updated from the last step and what it did to the gradient.
+
+    A line search should follow. The gradient that the last step arrived at may be given as
+    `arrived` where the present one belongs to another objective, such as other points: pairs
+    (s, y) never mix two objectives then. A step of no length, a gradient that is no number, and a
+    direction that does not descend set H back to I; a step of no positive curvature leaves H as it
+    is. While H = I, the result is no longer than 1.
+    """
+    if update not in ("broyden", "bfgs"):
+        raise UserError(f"self-scaled update={update!r}; expected broyden or bfgs")
+
+    def init(params: Any) -> BroydenState:
+        position = ravel_pytree(params)[0]
+        zero = jnp.zeros_like(position)
+        no = jnp.asarray(False)
+        identity = jnp.eye(position.size, dtype=position.dtype)
+        return BroydenState(identity, ~no, no, zero, zero, zero)
+
+    def transform(
+        updates: Any, state: Any, params: Any = None, *, arrived: Any = None, **_: Any
+    ) -> tuple[Any, BroydenState]:
+        if params is None:
+            raise UserError("self-scaled Broyden: update(gradient, state, params) needs params")
+        gradient, unravel = ravel_pytree(updates)
+        position = ravel_pytree(params)[0]
+        there = gradient if arrived is None else ravel_pytree(arrived)[0]
+        s, y = position - state.position, there - state.gradient
+
+        # s is a multiple α of -H g, hence sᵀH⁻¹s = -α sᵀg.
+        length = -(s @ state.direction) / (state.direction @ state.direction)
+        b = -length * (s @ state.gradient) / (y @ s)
+        least = jnp.finfo(s.dtype).eps * jnp.linalg.norm(s) * jnp.linalg.norm(y)
+        moved = state.begun & jnp.any(s != 0) & jnp.all(jnp.isfinite(y)) & jnp.isfinite(length)
+        learns = moved & (y @ s > least) & (b > 0)
+        scales = state.unscaled & initial_scaling
+        identity = jnp.eye(s.size, dtype=s.dtype)
+        learned = self_scaled_update(state.inverse, s, y, b, scales, update)
+        inverse = jnp.where(learns, learned, jnp.where(moved, state.inverse, identity))
+
+        direction = inverse @ gradient
+        descends = direction @ gradient > 0  # also false where H or g are no numbers
+        inverse = jnp.where(descends, inverse, identity)
+        direction = jnp.where(descends, direction, gradient)
+        unscaled = ~descends | (~learns & (~moved | state.unscaled))
+        longest = jnp.where(unscaled, jnp.maximum(jnp.linalg.norm(gradient), 1), 1)
+        begun = jnp.ones_like(state.begun)
+        return unravel(direction / longest), BroydenState(
+            inverse, unscaled, begun, position, gradient, direction
+        )
+
+    return optax.GradientTransformationExtraArgs(init, transform)
+
+
+@dataclass(frozen=True)
+class SelfScaledBroyden:
+    """SSBroyden2, or with update="bfgs" self-scaled BFGS, with a strong Wolfe line search.
+
+    The inverse Hessian is dense: for networks of up to some thousand parameters. Steps after which
+    the loss is higher, or no number, are not taken and set H back to I. When the points change H is
+    carried over, as vRBA does, unless `carries_over` is false.
+    """
+
+    update: Update = "broyden"
+    initial_scaling: bool = True
+    line_search_steps: int = 25
+    curvature: float = 0.9  # c₂ of the strong Wolfe conditions; c₁ is 1e-4
+    carries_over: bool = True
+    forms_jacobian = False
+
+    def __post_init__(self) -> None:
+        self._transformation()
+        if not (isinstance(self.line_search_steps, int) and self.line_search_steps >= 1):
+            raise UserError(
+                f"SelfScaledBroyden: line_search_steps={self.line_search_steps!r}; expected a "
+                "whole number >= 1"
+            )
+        if not 1e-4 < self.curvature < 1:
+            raise UserError(
+                f"SelfScaledBroyden: curvature={self.curvature!r}; expected a number between 1e-4 "
+                "and 1, such as 0.9"
+            )
+
+    @property
+    def restarts_on_redraw(self) -> bool:
+        return not self.carries_over
+
+    def _transformation(self) -> optax.GradientTransformationExtraArgs:
+        return scale_by_self_scaled_broyden(self.update, self.initial_scaling)
+
+    def _search(self) -> optax.GradientTransformationExtraArgs:
+        return optax.scale_by_zoom_linesearch(
+            max_linesearch_steps=self.line_search_steps,
+            slope_rtol=1e-4,
+            curv_rtol=self.curvature,
+            approx_dec_rtol=ROUNDING,
+            initial_guess_strategy="one",
+        )
+
+    def init(self, psi: Psi) -> Any:
+        leaves = jax.tree.leaves(psi)
+        n = sum(leaf.size for leaf in leaves)
+        if n > LARGEST:
+            raise UserError(
+                f"SelfScaledBroyden: {n} parameters; its inverse Hessian of n² numbers would take "
+                f"{leaves[0].dtype.itemsize * n**2 / 1e9:.1f} GB. Expected at most {LARGEST}: use "
+                "LBFGS, SOAP or Adam, or a smaller network"
+            )
+        return self._transformation().init(psi), self._search().init(psi)
+
+    def step(
+        self,
+        blocks: Sequence[Block],
+        psi: Psi,
+        data: Sequence[Data],
+        state: Any,
+        layout: Layout,
+        spent: Array | float = 0.0,
+    ) -> tuple[Psi, Any, dict[str, Array]]:
+        inner, search = state
+        loss, gradient, split = loss_and_gradient(blocks, psi, data, layout)
+        # The search's own last gradient: that of the points and weights which the step was for.
+        ascent, inner = self._transformation().update(gradient, inner, psi, arrived=search.grad)
+        updates, found = self._search().update(
+            jax.tree.map(jnp.negative, ascent),
+            search,
+            psi,
+            value=loss,
+            grad=gradient,
+            value_fn=differentiable_loss(blocks, data, layout),
+        )
+        search: Any = found
+        taken = search.value <= loss + ROUNDING * jnp.abs(loss)  # false if either is no number
+        updates = jax.tree.map(lambda leaf: jnp.where(taken, leaf, 0), updates)
+        report = {
+            "loss": loss,
+            "losses": split,
+            "learning_rate": jnp.where(taken, search.learning_rate, 0),
+            "step_norm": optax.tree.norm(updates),
+        }
+        return optax.apply_updates(psi, updates), (inner, search), report
