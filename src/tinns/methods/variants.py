@@ -1,0 +1,117 @@
+"""Methods that change one thing of a problem's recipe: its network, or its optimiser."""
+
+from dataclasses import replace
+from typing import Any
+
+from tinns.fields import (
+    MLP,
+    FourierFeatures,
+    Hypernetwork,
+    Linear,
+    ModifiedMLP,
+    OneNeuron,
+    PirateNet,
+    RandomFeatures,
+    ResNet,
+    SeparableSpace,
+    SpaceTime,
+    TimeInduced,
+)
+from tinns.fields.backbones import Backbone
+from tinns.fields.embeddings import embedded_width
+from tinns.least_squares import LevenbergMarquardt
+from tinns.methods.registry import Change, Method
+from tinns.methods.settings import settings_for
+from tinns.optimizers import LBFGS, SOAP, Adam, SelfScaledBroyden, Step
+from tinns.problem import Problem
+from tinns.recipe import Recipe
+from tinns.separation import Separation
+
+
+# Of small networks the paper prints no schedule: a thousand steps up and fifty decays in all.
+_SCHEDULE: dict[str, Any] = {"warmup": 1_000, "decay_steps": 2_000, "over": 100_000}
+
+
+def _trained_by(optimizer: Step) -> Change:
+    return lambda problem, recipe: recipe.but(optimizer=optimizer)
+
+
+def _with_backbone(backbone: Backbone) -> Change:
+    """The recipe's own trajectory, on another backbone."""
+
+    def change(problem: Problem, recipe: Recipe) -> Recipe:
+        field = recipe.field if isinstance(recipe.field, TimeInduced) else TimeInduced()
+        return recipe.but(field=replace(field, backbone=backbone))
+
+    return change
+
+
+def _piratenet(problem: Problem, recipe: Recipe) -> Recipe:
+    """A PirateNet keeps the width of its input, so it is given features of space."""
+    fourier = FourierFeatures(8, settings_for(problem).frequency, trained=False)
+    changed = _with_backbone(PirateNet(width=8, blocks=2))(problem, recipe)
+    assert isinstance(changed.field, TimeInduced)
+    return changed.but(field=replace(changed.field, fourier=fourier))
+
+
+def _plain(problem: Problem, recipe: Recipe) -> Recipe:
+    """About as many parameters as the time-induced network has."""
+    inputs = embedded_width(problem.domain) + 1
+    return recipe.but(field=SpaceTime(MLP((20, 50) if inputs == 2 else (20, 51))))
+
+
+def _same_backbone(problem: Problem, recipe: Recipe) -> Recipe:
+    """The paper's damping ends earlier for this network [TINN, Table 11]."""
+    optimizer = recipe.optimizer
+    if isinstance(optimizer, LevenbergMarquardt):
+        lowest = 1e-9 if len(problem.domain.space) == 1 else 1e-8
+        damping = replace(optimizer.damping, mu_min=max(optimizer.damping.mu_min, lowest))
+        optimizer = replace(optimizer, damping=damping)
+    return recipe.but(field=SpaceTime(MLP((20, 20))), optimizer=optimizer)
+
+
+def _small_piratenet(problem: Problem, recipe: Recipe) -> Recipe:
+    fourier = FourierFeatures(8, settings_for(problem).frequency, trained=False)
+    return recipe.but(field=SpaceTime(PirateNet(width=11, blocks=3), fourier=fourier))
+
+
+def _separation(problem: Problem, recipe: Recipe) -> Recipe:
+    return recipe.but(field=RandomFeatures(), optimizer=Separation())
+
+
+# Widths are those with which the paper matches parameter counts [TINN, Tables 2, 4 and 7].
+VARIANTS: dict[str, Method] = {
+    "tinn": Method("time-induced network, Levenberg-Marquardt", lambda problem, recipe: recipe),
+    "tinn-adam": Method(
+        "time-induced network, Adam with warm-up and decay", _trained_by(Adam(**_SCHEDULE))
+    ),
+    "tinn-lbfgs": Method("time-induced network, L-BFGS", _trained_by(LBFGS())),
+    "tinn-soap": Method("time-induced network, SOAP", _trained_by(SOAP(**_SCHEDULE))),
+    "tinn-broyden": Method(
+        "time-induced network, self-scaled Broyden", _trained_by(SelfScaledBroyden())
+    ),
+    "tinn-linear": Method(
+        "every weight linear in time",
+        lambda problem, recipe: recipe.but(field=TimeInduced(MLP((22, 22)), Linear())),
+    ),
+    "tinn-one-neuron": Method(
+        "every weight one neuron of time",
+        lambda problem, recipe: recipe.but(field=TimeInduced(MLP((18, 18)), OneNeuron())),
+    ),
+    "hypernetwork": Method(
+        "all weights from one time network",
+        lambda problem, recipe: recipe.but(
+            field=TimeInduced(MLP((20, 20)), Hypernetwork(MLP((50, 2))))
+        ),
+    ),
+    "tinn-resnet": Method("time-induced residual network", _with_backbone(ResNet())),
+    "tinn-modified-mlp": Method("time-induced modified MLP", _with_backbone(ModifiedMLP((20, 20)))),
+    "tinn-piratenet": Method("time-induced PirateNet", _piratenet),
+    "tinn-separable": Method(
+        "time-induced product of networks of x and of y", _with_backbone(SeparableSpace())
+    ),
+    "mlp": Method("plain network of (x, t) of the same size", _plain),
+    "submlp": Method("plain network of (x, t) with the same backbone", _same_backbone),
+    "piratenet-small": Method("a PirateNet of 1190 parameters", _small_piratenet),
+    "separation": Method("frozen random features in space, an ODE in time", _separation),
+}
