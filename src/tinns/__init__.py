@@ -13,11 +13,17 @@ from tinns.domain import Box
 from tinns.errors import UserError
 from tinns.fields import (
     MLP,
+    FourierFeatures,
     Hypernetwork,
     Layerwise,
     Linear,
+    ModifiedMLP,
     OneNeuron,
+    PirateNet,
     RandomFeatures,
+    ResNet,
+    Separable,
+    SeparableSpace,
     SpaceTime,
     TimeInduced,
     sine_induced,
@@ -28,12 +34,19 @@ from tinns.optimizers import LBFGS, SOAP, Adam, Schedule, SelfScaledBroyden
 from tinns.problem import Condition, Problem, Unknown, observed
 from tinns.recipe import Recipe, Stop
 from tinns.reference import Reference, exact
-from tinns.sampling import Counts, QuasiRandom, Uniform
+from tinns.sampling import Counts, QuasiRandom, TensorGrid, Uniform
 from tinns.separation import Separation
 from tinns.solution import Solution
 from tinns.solve import solve
 from tinns.storage import load
-from tinns.strategies import Balance, Redraw
+from tinns.strategies import (
+    Balance,
+    Causal,
+    Difficulty,
+    GradientNorms,
+    Redraw,
+    TangentKernel,
+)
 from tinns.uncertainty import Estimate
 from tinns.version import __version__
 
@@ -46,27 +59,38 @@ __all__ = [
     "Algorithm1",
     "Balance",
     "Box",
+    "Causal",
     "ColumnScaling",
     "Condition",
     "Counts",
+    "Difficulty",
     "Estimate",
+    "FourierFeatures",
+    "GradientNorms",
     "Hypernetwork",
     "Layerwise",
     "LevenbergMarquardt",
     "Linear",
+    "ModifiedMLP",
     "OneNeuron",
+    "PirateNet",
     "Problem",
     "QuasiRandom",
     "RandomFeatures",
     "Recipe",
     "Redraw",
     "Reference",
+    "ResNet",
     "Schedule",
     "SelfScaledBroyden",
+    "Separable",
+    "SeparableSpace",
     "Separation",
     "Solution",
     "SpaceTime",
     "Stop",
+    "TangentKernel",
+    "TensorGrid",
     "TimeInduced",
     "Uniform",
     "Unknown",

@@ -1,13 +1,24 @@
 """Weights that follow the losses."""
 
+from dataclasses import replace
+from functools import partial
+
 import jax.numpy as jnp
 import numpy as np
 import pytest
 
 from tinns import UserError
-from tinns.least_squares.rows import Block
-from tinns.strategies import Balance
-from tinns.training.balancing import balanced, reweighted
+from tinns.least_squares import Layout
+from tinns.least_squares.rows import Block, losses
+from tinns.strategies import Balance, Causal, GradientNorms, TangentKernel
+from tinns.training.balancing import (
+    balanced,
+    equalised,
+    gradient_norms,
+    kernel_diagonals,
+    reweighted,
+)
+from tinns.training.emphasis import causal_weights
 
 pytestmark = pytest.mark.usefixtures("float64")
 
@@ -52,3 +63,66 @@ def test_each_kind_of_row_gets_its_own_factor():
 def test_impossible_settings_are_refused(settings):
     with pytest.raises(UserError, match=next(iter(settings))):
         Balance(**settings)
+
+
+@pytest.fixture
+def two_kinds():
+    """Rows a·x and b·x, then b - 1: gradients that can be written down."""
+    return [
+        Block(
+            "interior",
+            ("first", "second"),
+            lambda psi, d: jnp.stack([psi["a"] * d["x"], psi["b"] * d["x"]]),
+        ),
+        Block("initial", ("third",), lambda psi, d: jnp.stack([psi["b"] - 1 + 0 * d["x"]])),
+    ]
+
+
+PSI = {"a": 2.0, "b": 4.0}
+DATA = [{"x": np.array([1.0, 3.0])}, {"x": np.array([0.0])}]
+
+
+def test_gradient_norms_by_hand(two_kinds):
+    # Mean squares 5a², 5b², (b - 1)² with slopes 10a, 10b, 2(b - 1).
+    norms = gradient_norms(two_kinds, PSI, DATA, Layout())
+    np.testing.assert_allclose(norms, [20, 40, 6], rtol=1e-13)
+
+
+def test_diagonals_of_the_tangent_kernel_by_hand(two_kinds):
+    diagonals = kernel_diagonals(two_kinds, PSI, DATA, Layout())
+    np.testing.assert_allclose(diagonals, [5, 5, 1], rtol=1e-13)
+
+
+def test_weights_move_towards_equal_gradients(two_kinds):
+    rule, mean = GradientNorms(momentum=0.9), 22.0
+    factors = equalised(rule, jnp.array([1.0, 1.0, 2.0]), two_kinds, PSI, DATA, Layout())
+    wanted = mean / (np.array([20, 40, 6]) + 1e-5 * mean)
+    np.testing.assert_allclose(factors**2, 0.9 * np.array([1, 1, 4]) + 0.1 * wanted, rtol=1e-12)
+    kernel = equalised(TangentKernel(momentum=0.0), jnp.ones(3), two_kinds, PSI, DATA, Layout())
+    mean = 11 / 3
+    np.testing.assert_allclose(kernel**2, mean / (np.array([5, 5, 1]) + 1e-5 * mean), rtol=1e-12)
+
+
+def test_causal_weights_count_in_the_tangent_kernel():
+    block = Block("interior", ("equation",), lambda psi, d: jnp.stack([psi["a"] * d["x"]]))
+    data = {"x": jnp.array([1.0, 3.0]), "t": jnp.array([0.0, 1.0])}
+    causal = Causal(0.5, 2)
+    weighed = replace(block, emphasis=partial(causal_weights, causal, block))
+    (diagonal,) = kernel_diagonals([weighed], PSI, [data], Layout())
+    np.testing.assert_allclose(diagonal, (1 + 9 * np.exp(-0.5 * 4)) / 2, rtol=1e-13)
+
+
+def test_factors_leave_causal_weights_as_they_are():
+    block = Block("interior", ("equation",), lambda psi, d: jnp.stack([psi["a"] * d["x"]]))
+    data = {"x": jnp.array([1.0, 3.0]), "t": jnp.array([0.0, 1.0])}
+    weighed = replace(block, emphasis=partial(causal_weights, Causal(0.5, 2), block))
+    (before,) = losses([weighed], PSI, [data], Layout())
+    (after,) = losses(reweighted([weighed], jnp.array([3.0])), PSI, [data], Layout())
+    np.testing.assert_allclose(after, 9 * before, rtol=1e-13)
+
+
+@pytest.mark.parametrize("settings", [{"every": 0}, {"momentum": 1.0}])
+def test_impossible_rules_are_refused(settings):
+    for rule in (GradientNorms, TangentKernel):
+        with pytest.raises(UserError, match=next(iter(settings))):
+            rule(**settings)

@@ -18,6 +18,7 @@ from tinns import (
     Balance,
     Box,
     Counts,
+    GradientNorms,
     LevenbergMarquardt,
     Problem,
     Recipe,
@@ -295,3 +296,48 @@ def test_a_residual_that_is_no_number_is_named_with_its_place(still, small_field
 
     with pytest.raises(tinns.UserError, match=r"'equation' is nan at x = .*, t = "):
         train(assemble(Logarithm(), small_field), still, seed=0)
+
+
+@pytest.fixture(scope="module")
+def batches(recipe):
+    return recipe.but(optimizer=Adam(), redraw=Redraw(None, every=2), stop=Stop(iterations=6))
+
+
+def test_fresh_batches_come_when_they_are_due(system, still, batches):
+    unmoved = still.but(redraw=batches.redraw)
+    losses_seen = train(system, unmoved, 0).history["loss"]
+    pairs = losses_seen.reshape(3, 2)
+    np.testing.assert_array_equal(pairs[:, 0], pairs[:, 1])
+    assert len(set(pairs[:, 0])) == 3
+
+
+def test_batches_do_not_depend_on_how_often_the_loop_looks_up(system, batches, monkeypatch):
+    whole = train(system, batches, 0)
+    monkeypatch.setattr("tinns.training.loop._next_count", lambda *_: 1)
+    np.testing.assert_array_equal(flat(train(system, batches, 0)), flat(whole))
+
+
+def test_validation_now_and_then(system, recipe):
+    seldom = train(system, recipe.but(validate=3), 0).history["validation_loss"]
+    always = train(system, recipe, 0).history["validation_loss"]
+    np.testing.assert_allclose(seldom, np.repeat(always[::3], 3), rtol=1e-12)
+
+
+def test_steps_know_what_share_of_the_budget_is_spent(system, still):
+    @dataclass(frozen=True)
+    class Telling(Drift):
+        def step(self, blocks, psi, data, state, layout, spent=0.0):
+            psi, state, report = super().step(blocks, psi, data, state, layout)
+            return psi, state, report | {"spent": spent}
+
+    told = train(system, still.but(optimizer=Telling()), 0).history["spent"]
+    np.testing.assert_allclose(told, np.arange(6) / 6, rtol=1e-12)
+
+
+def test_gradient_norms_are_renewed_when_they_are_due(system, recipe):
+    renewed = recipe.but(optimizer=Adam(), balance=GradientNorms(every=4), redraw=None)
+    factors = train(system, renewed, 0).history["factor_equation"]
+    assert factors[0] == 1.0  # before the first step nothing is known
+    assert len(set(factors[1:5])) == 1
+    assert factors[1] != 1.0
+    assert factors[5] != factors[4]

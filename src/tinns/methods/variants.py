@@ -27,7 +27,6 @@ from tinns.problem import Problem
 from tinns.recipe import Recipe
 from tinns.separation import Separation
 
-
 # Of small networks the paper prints no schedule: a thousand steps up and fifty decays in all.
 _SCHEDULE: dict[str, Any] = {"warmup": 1_000, "decay_steps": 2_000, "over": 100_000}
 
