@@ -4,7 +4,7 @@ A field is a description; its parameters ψ are drawn by `init` and passed to ev
 Coordinates are a dict by axis name, of numbers or of series.
 """
 
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any, Protocol, runtime_checkable
 
@@ -255,24 +255,6 @@ class SpaceTime:
         return _fitted(self.network, (*embedded_widths(domain), 1), self.fourier)
 
 
-@dataclass(frozen=True)
-class Formula:
-    """u(x, t) given by any JAX function of the coordinates by name; it has no parameters."""
-
-    function: Callable[..., Array]
-
-    def init(self, key: Array, domain: Box, outputs: int) -> tuple[()]:
-        return ()
-
-    def derivatives(self, psi, domain, outputs, point, indices) -> Derivatives:
-        def value(*coordinates: Array) -> Array:
-            u = self.function(**dict(zip(domain.axes, coordinates, strict=True)))
-            return jnp.reshape(jnp.stack(u) if isinstance(u, tuple | list) else u, (outputs,))
-
-        coordinates = [jnp.asarray(point[axis]) for axis in domain.axes]
-        return {k: _nested(value, k)(*coordinates) for k in indices}
-
-
 def _fitted(
     backbone: Backbone, widths: tuple[int, ...], fourier: FourierFeatures | None
 ) -> Backbone:
@@ -321,21 +303,3 @@ def taylor_derivatives(
     u = field(psi, domain, outputs, variables)
     assert isinstance(u, Series)
     return {k: u.derivative(k) for k in wanted}
-
-
-def _nested(function: Callable[..., Array], index: MultiIndex) -> Callable[..., Array]:
-    """∂^index of a function of scalars, by forward mode inside forward mode."""
-    for axis, order in enumerate(index):
-        for _ in range(order):
-            function = _partial(function, axis)
-    return function
-
-
-def _partial(function: Callable[..., Array], axis: int) -> Callable[..., Array]:
-    def partial(*coordinates: Array) -> Array:
-        along = [
-            jnp.ones_like(c) if i == axis else jnp.zeros_like(c) for i, c in enumerate(coordinates)
-        ]
-        return jax.jvp(function, coordinates, tuple(along))[1]
-
-    return partial
