@@ -106,6 +106,7 @@ class TimeInduced:
                 f"TimeInduced: fourier_time with {type(self.trajectory).__name__}; Fourier "
                 "features of time enter the time network of Layerwise(...) only"
             )
+        _refuse_to_mix(self.backbone, self.fourier)
 
     def init(self, key: Array, domain: Box, outputs: int) -> Any:
         backbone, inputs = self._backbone(domain), self._inputs(domain)
@@ -173,7 +174,7 @@ class TimeInduced:
         return psi | {"path": path} if self._embeds else path
 
     def _backbone(self, domain: Box) -> Backbone:
-        return _fitted(self.backbone, embedded_widths(domain), self.fourier)
+        return _fitted(self.backbone, embedded_widths(domain))
 
     def _inputs(self, domain: Box) -> int:
         return self.fourier.features if self.fourier else embedded_width(domain)
@@ -217,6 +218,9 @@ class SpaceTime:
     scaled: bool = False
     fourier: FourierFeatures | None = None
 
+    def __post_init__(self) -> None:
+        _refuse_to_mix(self.network, self.fourier)
+
     def init(self, key: Array, domain: Box, outputs: int) -> Any:
         inputs = embedded_width(domain) + 1
         if self.fourier is None:
@@ -252,21 +256,20 @@ class SpaceTime:
         return psi | {"network": end.with_last_weight(psi["network"], weights)}
 
     def _network(self, domain: Box) -> Backbone:
-        return _fitted(self.network, (*embedded_widths(domain), 1), self.fourier)
+        return _fitted(self.network, (*embedded_widths(domain), 1))
 
 
-def _fitted(
-    backbone: Backbone, widths: tuple[int, ...], fourier: FourierFeatures | None
-) -> Backbone:
+def _fitted(backbone: Backbone, widths: tuple[int, ...]) -> Backbone:
     """The backbone for coordinates with so many entries each, which a separable one must know."""
-    if not isinstance(backbone, SeparableSpace):
-        return backbone
-    if fourier is not None:
+    return backbone.over(widths) if isinstance(backbone, SeparableSpace) else backbone
+
+
+def _refuse_to_mix(backbone: Backbone, fourier: FourierFeatures | None) -> None:
+    if isinstance(backbone, SeparableSpace) and fourier is not None:
         raise UserError(
             "SeparableSpace with fourier features, which mix the coordinates it keeps apart; leave "
             "fourier out, or use MLP(...)"
         )
-    return backbone.over(widths)
 
 
 def _with_linear_end(backbone: Backbone) -> LinearEnd:
