@@ -6,13 +6,12 @@ import pytest
 
 
 @pytest.fixture(scope="session")
-def shaken():
-    """A parameter tree with noise on every leaf."""
+def drawn():
+    """`drawn(field.init, domain, outputs)`: a tree as `init` makes it, of random numbers."""
 
-    def shake(tree, size=0.3, seed=11):
-        random = np.random.default_rng(seed)
-        return jax.tree.map(
-            lambda leaf: np.asarray(leaf) + size * random.normal(size=np.shape(leaf)), tree
-        )
+    def draw(init, *arguments):
+        random = np.random.default_rng(11)
+        shapes = jax.eval_shape(lambda: init(jax.random.key(0), *arguments))
+        return jax.tree.map(lambda leaf: 0.6 * random.normal(size=leaf.shape), shapes)
 
-    return shake
+    return draw

@@ -1,7 +1,6 @@
 """Backbones against plain NumPy forward passes of their equations, and their Taylor series."""
 
 import itertools
-from functools import partial
 
 import jax
 import jax.numpy as jnp
@@ -120,17 +119,17 @@ EQUATIONS = {
 
 
 @pytest.mark.parametrize("name", EQUATIONS)
-def test_the_equations_of_each_architecture(name, shaken):
+def test_the_equations_of_each_architecture(name, drawn):
     backbone, equations = EQUATIONS[name]
-    theta = shaken(jax.jit(partial(backbone.init, inputs=3, outputs=2))(jax.random.key(1)))
+    theta = drawn(backbone.init, 3, 2)
     u = jax.jit(backbone)(theta, INPUT)
     assert u.shape == (2,)
     np.testing.assert_allclose(u, equations(theta, INPUT), rtol=1e-12)
 
 
-def test_the_residual_form_of_the_paper_is_a_special_case(shaken):
+def test_the_residual_form_of_the_paper_is_a_special_case(drawn):
     backbone = ResNet((6,), width=None, activated=False)
-    *inner, (last,) = shaken(backbone.init(jax.random.key(2), 1, 1))
+    *inner, (last,) = drawn(backbone.init, 1, 1)
     x, (((w, outer), alpha),) = np.array([0.4]), inner[1]
     u = jax.jit(backbone)((*inner, (np.ones_like(last),)), x)
     np.testing.assert_allclose(u, affine(outer, np.tanh(affine(w, x))) + alpha * x, rtol=1e-13)
@@ -141,16 +140,16 @@ def test_the_residual_form_of_the_paper_is_a_special_case(shaken):
     [backbone for name, (backbone, _) in EQUATIONS.items() if name != "one residual block"],
     ids=[name for name in EQUATIONS if name != "one residual block"],
 )
-def test_series_give_the_derivatives_of_nested_forward_mode(network, shaken):
+def test_series_give_the_derivatives_of_nested_forward_mode(network, drawn):
     field = SpaceTime(network, scaled=True)
-    psi = shaken(field.init(jax.random.key(3), CIRCLE, 2))
+    psi = drawn(field.init, CIRCLE, 2)
     agrees_with_nested_forward_mode(field, psi)
 
 
 @pytest.mark.parametrize("trained", [True, False])
-def test_series_through_fourier_features(trained, shaken):
+def test_series_through_fourier_features(trained, drawn):
     field = SpaceTime(PirateNet(4, 1), fourier=FourierFeatures(6, 2.0, trained))
-    psi = shaken(field.init(jax.random.key(3), CIRCLE, 2))
+    psi = drawn(field.init, CIRCLE, 2)
     agrees_with_nested_forward_mode(field, psi)
 
 

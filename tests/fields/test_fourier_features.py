@@ -51,9 +51,9 @@ def test_a_fixed_kernel_is_the_same_in_both_precisions():
     np.testing.assert_allclose(single, double, rtol=0, atol=1e-6)
 
 
-def test_space_time_networks_see_waves_of_the_embedded_space_and_of_time(shaken):
+def test_space_time_networks_see_waves_of_the_embedded_space_and_of_time(drawn):
     field = SpaceTime(MLP((5,)), fourier=FourierFeatures(6))
-    psi = shaken(field.init(jax.random.key(0), CIRCLE, 1))
+    psi = drawn(field.init, CIRCLE, 1)
     waves = psi["fourier"] @ [np.cos(np.pi * X), np.sin(np.pi * X), T]
     (w1, b1), (w2,) = psi["network"]
     expected = w2 @ np.tanh(w1 @ np.concatenate([np.cos(waves), np.sin(waves)]) + b1)
@@ -61,11 +61,11 @@ def test_space_time_networks_see_waves_of_the_embedded_space_and_of_time(shaken)
 
 
 @pytest.mark.parametrize("scaled", [False, True])
-def test_time_induced_networks_see_waves_of_space_and_their_codes_waves_of_time(scaled, shaken):
+def test_time_induced_networks_see_waves_of_space_and_their_codes_waves_of_time(scaled, drawn):
     field = TimeInduced(
         MLP((5,)), Layerwise(MLP((3,))), scaled, FourierFeatures(6), FourierFeatures(4)
     )
-    psi = shaken(field.init(jax.random.key(0), LINE, 1))
+    psi = drawn(field.init, LINE, 1)
     x, t = ((X - 1) / 2, T - 1) if scaled else (X, T)
 
     path, in_space, in_time = psi["path"], psi["fourier"][:, 0] * x, psi["fourier_time"][:, 0] * t
@@ -82,11 +82,11 @@ def test_time_induced_networks_see_waves_of_space_and_their_codes_waves_of_time(
 
 
 @pytest.mark.parametrize("scaled", [False, True])
-def test_the_next_window_starts_where_the_last_one_ended(scaled, shaken):
+def test_the_next_window_starts_where_the_last_one_ended(scaled, drawn):
     field = TimeInduced(
         MLP((5,)), Layerwise(MLP((3,))), scaled, FourierFeatures(6), FourierFeatures(4)
     )
-    psi = shaken(field.init(jax.random.key(0), LINE, 1))
+    psi = drawn(field.init, LINE, 1)
     end = value(field, psi, t=2.0)
     np.testing.assert_allclose(value(field, field.advanced(psi, LINE), t=0.0), end, rtol=1e-12)
     assert not np.allclose(value(field, psi, t=0.0), end)

@@ -19,6 +19,7 @@ from tinns.fields import (
 pytestmark = pytest.mark.usefixtures("float64")
 
 TUBE = Box(x=(-1, 1), y=(0, 2), t=(0, 1), periodic="x")
+ZERO = (0, 0, 0)
 POINT = {"x": jnp.asarray(0.37), "y": jnp.asarray(1.2), "t": jnp.asarray(0.61)}
 
 LINEAR = {
@@ -39,10 +40,10 @@ LINEAR = {
 
 
 @pytest.mark.parametrize("name", LINEAR)
-def test_u_is_linear_in_its_output_weights(name, shaken):
+def test_u_is_linear_in_its_output_weights(name, drawn):
     field = LINEAR[name]
     assert isinstance(field, LinearOutput)
-    psi = shaken(field.init(jax.random.key(1), TUBE, 2))
+    psi = drawn(field.init, TUBE, 2)
     shape = field.output_weights(psi).shape
     random = np.random.default_rng(0)
     first, second = (jnp.asarray(random.normal(size=shape)) for _ in range(2))
@@ -50,7 +51,7 @@ def test_u_is_linear_in_its_output_weights(name, shaken):
     @jax.jit
     def u(weights):
         fitted = field.with_output_weights(psi, weights)
-        return field.derivatives(fitted, TUBE, 2, POINT, [(0, 0, 0)])[0, 0, 0]
+        return field.derivatives(fitted, TUBE, 2, POINT, [ZERO])[ZERO]
 
     sums = u(first) - 2.5 * u(second)
     np.testing.assert_allclose(u(first - 2.5 * second), sums, rtol=1e-11, atol=1e-13)
@@ -67,9 +68,9 @@ def test_trajectories_without_a_resting_part_have_no_weights_to_fit(trajectory):
         field.output_weights(field.init(jax.random.key(0), TUBE, 1))
 
 
-def test_a_fit_of_the_output_weights_recovers_what_the_features_can_represent(shaken):
+def test_a_fit_of_the_output_weights_recovers_what_the_features_can_represent(drawn):
     field = TimeInduced(ResNet((6,), width=6), Layerwise(MLP((3,))))
-    psi = shaken(field.init(jax.random.key(1), TUBE, 1))
+    psi = drawn(field.init, TUBE, 1)
     random = np.random.default_rng(2)
     points = {axis: random.uniform(*TUBE.interval(axis), 40) for axis in TUBE.axes}
     sought = jnp.asarray(random.normal(size=field.output_weights(psi).shape))
@@ -77,9 +78,7 @@ def test_a_fit_of_the_output_weights_recovers_what_the_features_can_represent(sh
     @jax.jit
     def values(weights):
         fitted = field.with_output_weights(psi, weights)
-        zero = (0, 0, 0)
-        at = lambda point: field.derivatives(fitted, TUBE, 1, point, [zero])[zero][0]  # noqa: E731
-        return jax.vmap(at)(points)
+        return jax.vmap(lambda p: field.derivatives(fitted, TUBE, 1, p, [ZERO])[ZERO][0])(points)
 
     features = np.stack([values(row.reshape(sought.shape)) for row in np.eye(sought.size)], axis=1)
     found, *_ = np.linalg.lstsq(features, values(sought))

@@ -47,10 +47,10 @@ def drawn_axes(domain):
 
 
 @pytest.mark.parametrize("name", CASES)
-def test_derivatives_on_a_grid_are_those_at_its_points(name, shaken):
+def test_derivatives_on_a_grid_are_those_at_its_points(name, drawn):
     field, domain, outputs, wanted = CASES[name]
     assert isinstance(field, OnGrids)
-    psi = shaken(field.init(jax.random.key(0), domain, outputs))
+    psi = drawn(field.init, domain, outputs)
     axes = drawn_axes(domain)
     mesh = np.meshgrid(*axes.values(), indexing="ij")
     points = {axis: m.reshape(-1) for axis, m in zip(axes, mesh, strict=True)}
@@ -68,9 +68,9 @@ def test_derivatives_on_a_grid_are_those_at_its_points(name, shaken):
 
 
 @pytest.mark.parametrize("name", ["line, scaled", "circle, split", "square"])
-def test_series_give_the_derivatives_of_nested_forward_mode(name, shaken):
+def test_series_give_the_derivatives_of_nested_forward_mode(name, drawn):
     field, domain, outputs, wanted = CASES[name]
-    psi = shaken(field.init(jax.random.key(0), domain, outputs))
+    psi = drawn(field.init, domain, outputs)
     point = {axis: points[0] for axis, points in drawn_axes(domain).items()}
     plain = Formula(lambda **p: field(psi, domain, outputs, p))
     nested = jax.jit(lambda p: plain.derivatives((), domain, outputs, p, wanted))(point)
@@ -85,10 +85,10 @@ def features(theta, *inputs):
     return (w2 @ np.tanh(w1 @ np.array(inputs) + b1) + b2).reshape(2, 3)
 
 
-def test_the_sum_over_the_rank_of_products_over_axes(shaken):
+def test_the_sum_over_the_rank_of_products_over_axes(drawn):
     x, y, t = 0.2, -0.4, 3.0
     field = Separable(MLP((4,), output_bias=True), rank=3)
-    psi = shaken(field.init(jax.random.key(1), SQUARE, 2))
+    psi = drawn(field.init, SQUARE, 2)
     factors = [features(thetas[0], value) for thetas, value in zip(psi, (x, y, t), strict=True)]
     expected = np.einsum("oj,oj,oj->o", *factors)
     at = {axis: jnp.asarray([value]) for axis, value in zip("xyt", (x, y, t), strict=True)}
@@ -97,10 +97,10 @@ def test_the_sum_over_the_rank_of_products_over_axes(shaken):
 
 
 @pytest.mark.parametrize("split", [False, True])
-def test_a_periodic_axis_is_seen_round_a_circle(split, shaken):
+def test_a_periodic_axis_is_seen_round_a_circle(split, drawn):
     x, t = 0.3, 0.7
     field = Separable(MLP((4,), output_bias=True), rank=3, split_periodic=split)
-    psi = shaken(field.init(jax.random.key(1), CIRCLE, 2))
+    psi = drawn(field.init, CIRCLE, 2)
     cos, sin, (in_time,) = np.cos(np.pi * x), np.sin(np.pi * x), psi[1]
     if split:
         in_x = features(psi[0][0], cos) * features(psi[0][1], sin)
@@ -127,9 +127,9 @@ def test_no_array_has_the_size_of_the_grid_times_the_rank(domain):
     assert largest == points ** len(axes)
 
 
-def test_gradients_on_a_grid_are_those_at_its_points(shaken):
+def test_gradients_on_a_grid_are_those_at_its_points(drawn):
     field, domain, outputs, _ = CASES["circle, split"]
-    psi = shaken(field.init(jax.random.key(0), domain, outputs))
+    psi = drawn(field.init, domain, outputs)
     axes = drawn_axes(domain)
     mesh = np.meshgrid(*axes.values(), indexing="ij")
     points = {axis: m.reshape(-1) for axis, m in zip(axes, mesh, strict=True)}
