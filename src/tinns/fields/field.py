@@ -14,7 +14,7 @@ from jax import Array
 
 from tinns.domain import TIME, Box
 from tinns.errors import UserError
-from tinns.fields.backbones import MLP, Backbone, LinearEnd
+from tinns.fields.backbones import MLP, Backbone, LinearEnd, linear_end
 from tinns.fields.embeddings import (
     Coordinates,
     FourierFeatures,
@@ -195,7 +195,7 @@ class TimeInduced:
                 f"{type(self.trajectory).__name__}: u is not linear in weights of the last layer "
                 "that can be fitted; use Layerwise(...) or Linear()"
             )
-        return _with_linear_end(self.backbone)
+        return linear_end(self.backbone)
 
 
 def sine_induced(hidden: tuple[int, ...] = (20, 20), gain: float = 3.0) -> TimeInduced:
@@ -247,10 +247,10 @@ class SpaceTime:
 
     def output_weights(self, psi: Any) -> Array:
         theta = psi if self.fourier is None else psi["network"]
-        return _with_linear_end(self.network).last_weight(theta)
+        return linear_end(self.network).last_weight(theta)
 
     def with_output_weights(self, psi: Any, weights: Array) -> Any:
-        end = _with_linear_end(self.network)
+        end = linear_end(self.network)
         if self.fourier is None:
             return end.with_last_weight(psi, weights)
         return psi | {"network": end.with_last_weight(psi["network"], weights)}
@@ -270,15 +270,6 @@ def _refuse_to_mix(backbone: Backbone, fourier: FourierFeatures | None) -> None:
             "SeparableSpace with fourier features, which mix the coordinates it keeps apart; leave "
             "fourier out, or use MLP(...)"
         )
-
-
-def _with_linear_end(backbone: Backbone) -> LinearEnd:
-    if not isinstance(backbone, LinearEnd):
-        raise UserError(
-            f"{type(backbone).__name__} tells no last weight to fit; give it last_weight and "
-            "with_last_weight, or use MLP(...)"
-        )
-    return backbone
 
 
 class Evaluated(Protocol):
