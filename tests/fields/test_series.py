@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from tinns.fields.activations import ACTIVATIONS, cosine, sine
-from tinns.fields.series import Series, closure, concatenate
+from tinns.fields.series import Series, closure, concatenate, joined
 
 pytestmark = pytest.mark.usefixtures("float64")
 
@@ -92,3 +92,21 @@ def test_matrix_times_a_vector_of_series(variables):
     z = matrix @ concatenate(list(variables))
     np.testing.assert_allclose(z.value, matrix @ jnp.asarray([X, T]), rtol=1e-15)
     np.testing.assert_allclose(z.derivative((0, 1)), [2.0, 4.0, 6.0])
+
+
+def test_numpy_arrays_on_either_side_are_constants(variables):
+    matrix, vector = np.array([[1.0, 2.0], [3.0, 4.0]]), np.array([5.0, 6.0])
+    z = concatenate(list(variables))
+    sums = (matrix @ z + vector, vector + matrix @ z)
+    for moved in sums:
+        np.testing.assert_allclose(moved.value, matrix @ [X, T] + vector, rtol=1e-15)
+        np.testing.assert_allclose(moved.derivative((1, 0)), matrix[:, 0])
+    np.testing.assert_allclose((vector * z).derivative((0, 1)), [0.0, 6.0])
+
+
+def test_vectors_of_series_are_joined_with_vectors_of_numbers(variables):
+    x, t = variables
+    z = joined([concatenate([x, t]), jnp.asarray([3.0]), concatenate([x * t])])
+    np.testing.assert_allclose(z.value, [X, T, 3.0, X * T])
+    np.testing.assert_allclose(z.derivative((1, 0)), [1.0, 0.0, 0.0, T])
+    np.testing.assert_array_equal(joined([jnp.ones(1), jnp.zeros(2)]), [1.0, 0.0, 0.0])

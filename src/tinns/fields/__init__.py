@@ -6,13 +6,13 @@ from tinns.fields.embeddings import FourierFeatures
 from tinns.fields.field import (
     Advancing,
     Field,
-    Formula,
     LinearOutput,
     OnGrids,
     SpaceTime,
     TimeInduced,
     sine_induced,
 )
+from tinns.fields.formula import Formula
 from tinns.fields.gated import ModifiedMLP
 from tinns.fields.piratenet import PirateNet
 from tinns.fields.random_features import RandomFeatures

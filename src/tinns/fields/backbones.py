@@ -94,6 +94,16 @@ def draw_dense(key: Array, fan_in: int, fan_out: int, bias: bool = True) -> tupl
     return (weight, jnp.zeros(fan_out)) if bias else (weight,)
 
 
+def linear_end(backbone: Backbone) -> LinearEnd:
+    """The backbone, if it can tell its last weight."""
+    if not isinstance(backbone, LinearEnd):
+        raise UserError(
+            f"{type(backbone).__name__} tells no last weight to fit; give it last_weight and "
+            "with_last_weight, or use MLP(...)"
+        )
+    return backbone
+
+
 def with_last_layer(theta: Theta, weight: Array) -> Theta:
     """θ whose last layer is W h, and a bias of zeros where it has one."""
     *earlier, (_, *bias) = theta

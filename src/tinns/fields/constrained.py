@@ -10,7 +10,8 @@ import jax.numpy as jnp
 from jax import Array
 
 from tinns.domain import TIME, Box, Face
-from tinns.fields.field import Derivatives, Field, Formula
+from tinns.fields.field import Derivatives, Field
+from tinns.fields.formula import Formula
 from tinns.fields.series import MultiIndex, Series, closure, concatenate
 
 Point = dict[str, Array]

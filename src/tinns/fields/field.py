@@ -4,7 +4,7 @@ A field is a description; its parameters ψ are drawn by `init` and passed to ev
 Coordinates are a dict by axis name, of numbers or of series.
 """
 
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any, Protocol, runtime_checkable
 
@@ -14,7 +14,7 @@ from jax import Array
 
 from tinns.domain import TIME, Box
 from tinns.errors import UserError
-from tinns.fields.backbones import MLP, Backbone, LinearEnd
+from tinns.fields.backbones import MLP, Backbone, LinearEnd, linear_end
 from tinns.fields.embeddings import (
     Coordinates,
     FourierFeatures,
@@ -106,6 +106,7 @@ class TimeInduced:
                 f"TimeInduced: fourier_time with {type(self.trajectory).__name__}; Fourier "
                 "features of time enter the time network of Layerwise(...) only"
             )
+        _refuse_to_mix(self.backbone, self.fourier)
 
     def init(self, key: Array, domain: Box, outputs: int) -> Any:
         backbone, inputs = self._backbone(domain), self._inputs(domain)
@@ -173,7 +174,7 @@ class TimeInduced:
         return psi | {"path": path} if self._embeds else path
 
     def _backbone(self, domain: Box) -> Backbone:
-        return _fitted(self.backbone, embedded_widths(domain), self.fourier)
+        return _fitted(self.backbone, embedded_widths(domain))
 
     def _inputs(self, domain: Box) -> int:
         return self.fourier.features if self.fourier else embedded_width(domain)
@@ -194,7 +195,7 @@ class TimeInduced:
                 f"{type(self.trajectory).__name__}: u is not linear in weights of the last layer "
                 "that can be fitted; use Layerwise(...) or Linear()"
             )
-        return _with_linear_end(self.backbone)
+        return linear_end(self.backbone)
 
 
 def sine_induced(hidden: tuple[int, ...] = (20, 20), gain: float = 3.0) -> TimeInduced:
@@ -216,6 +217,9 @@ class SpaceTime:
     network: Backbone = MLP((20, 50))
     scaled: bool = False
     fourier: FourierFeatures | None = None
+
+    def __post_init__(self) -> None:
+        _refuse_to_mix(self.network, self.fourier)
 
     def init(self, key: Array, domain: Box, outputs: int) -> Any:
         inputs = embedded_width(domain) + 1
@@ -243,57 +247,29 @@ class SpaceTime:
 
     def output_weights(self, psi: Any) -> Array:
         theta = psi if self.fourier is None else psi["network"]
-        return _with_linear_end(self.network).last_weight(theta)
+        return linear_end(self.network).last_weight(theta)
 
     def with_output_weights(self, psi: Any, weights: Array) -> Any:
-        end = _with_linear_end(self.network)
+        end = linear_end(self.network)
         if self.fourier is None:
             return end.with_last_weight(psi, weights)
         return psi | {"network": end.with_last_weight(psi["network"], weights)}
 
     def _network(self, domain: Box) -> Backbone:
-        return _fitted(self.network, (*embedded_widths(domain), 1), self.fourier)
+        return _fitted(self.network, (*embedded_widths(domain), 1))
 
 
-@dataclass(frozen=True)
-class Formula:
-    """u(x, t) given by any JAX function of the coordinates by name; it has no parameters."""
-
-    function: Callable[..., Array]
-
-    def init(self, key: Array, domain: Box, outputs: int) -> tuple[()]:
-        return ()
-
-    def derivatives(self, psi, domain, outputs, point, indices) -> Derivatives:
-        def value(*coordinates: Array) -> Array:
-            u = self.function(**dict(zip(domain.axes, coordinates, strict=True)))
-            return jnp.reshape(jnp.stack(u) if isinstance(u, tuple | list) else u, (outputs,))
-
-        coordinates = [jnp.asarray(point[axis]) for axis in domain.axes]
-        return {k: _nested(value, k)(*coordinates) for k in indices}
-
-
-def _fitted(
-    backbone: Backbone, widths: tuple[int, ...], fourier: FourierFeatures | None
-) -> Backbone:
+def _fitted(backbone: Backbone, widths: tuple[int, ...]) -> Backbone:
     """The backbone for coordinates with so many entries each, which a separable one must know."""
-    if not isinstance(backbone, SeparableSpace):
-        return backbone
-    if fourier is not None:
+    return backbone.over(widths) if isinstance(backbone, SeparableSpace) else backbone
+
+
+def _refuse_to_mix(backbone: Backbone, fourier: FourierFeatures | None) -> None:
+    if isinstance(backbone, SeparableSpace) and fourier is not None:
         raise UserError(
             "SeparableSpace with fourier features, which mix the coordinates it keeps apart; leave "
             "fourier out, or use MLP(...)"
         )
-    return backbone.over(widths)
-
-
-def _with_linear_end(backbone: Backbone) -> LinearEnd:
-    if not isinstance(backbone, LinearEnd):
-        raise UserError(
-            f"{type(backbone).__name__} tells no last weight to fit; give it last_weight and "
-            "with_last_weight, or use MLP(...)"
-        )
-    return backbone
 
 
 class Evaluated(Protocol):
@@ -321,21 +297,3 @@ def taylor_derivatives(
     u = field(psi, domain, outputs, variables)
     assert isinstance(u, Series)
     return {k: u.derivative(k) for k in wanted}
-
-
-def _nested(function: Callable[..., Array], index: MultiIndex) -> Callable[..., Array]:
-    """∂^index of a function of scalars, by forward mode inside forward mode."""
-    for axis, order in enumerate(index):
-        for _ in range(order):
-            function = _partial(function, axis)
-    return function
-
-
-def _partial(function: Callable[..., Array], axis: int) -> Callable[..., Array]:
-    def partial(*coordinates: Array) -> Array:
-        along = [
-            jnp.ones_like(c) if i == axis else jnp.zeros_like(c) for i, c in enumerate(coordinates)
-        ]
-        return jax.jvp(function, coordinates, tuple(along))[1]
-
-    return partial

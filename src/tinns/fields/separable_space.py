@@ -7,7 +7,7 @@ import jax
 from jax import Array
 
 from tinns.errors import UserError
-from tinns.fields.backbones import MLP, Backbone, LinearEnd, Theta, check_counts
+from tinns.fields.backbones import MLP, Backbone, Theta, check_counts, linear_end
 from tinns.fields.series import Series
 
 
@@ -52,19 +52,11 @@ class SeparableSpace:
 
     def last_weight(self, theta: Theta) -> Array:
         """The last weight of the last coordinate's network: u is linear in one factor at a time."""
-        return self._linear_network().last_weight(theta[-1])
+        return linear_end(self.network).last_weight(theta[-1])
 
     def with_last_weight(self, theta: Theta, weight: Array) -> Theta:
         *earlier, last = theta
-        return (*earlier, self._linear_network().with_last_weight(last, weight))
-
-    def _linear_network(self) -> LinearEnd:
-        if not isinstance(self.network, LinearEnd):
-            raise UserError(
-                f"SeparableSpace: {type(self.network).__name__} tells no last weight to fit; give "
-                "it last_weight and with_last_weight, or use MLP(...)"
-            )
-        return self.network
+        return (*earlier, linear_end(self.network).with_last_weight(last, weight))
 
     def _parts(self, inputs: int) -> tuple[int, ...]:
         parts = self.parts or (1,) * inputs

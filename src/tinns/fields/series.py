@@ -13,6 +13,7 @@ from itertools import product
 from math import factorial, prod
 
 import jax.numpy as jnp
+import numpy as np
 from jax import Array
 from jax.typing import ArrayLike
 
@@ -30,6 +31,7 @@ class Series:
 
     # NumPy and JAX arrays on the left of an operator hand over to the methods below.
     __array_priority__ = 1000
+    __array_ufunc__ = None
 
     def __init__(self, terms: Mapping[MultiIndex, Array], basis: tuple[MultiIndex, ...]) -> None:
         self.terms = dict(terms)
@@ -71,7 +73,7 @@ class Series:
         return self.map_linear(jnp.negative)
 
     def __add__(self, other: Series | ArrayLike) -> Series:
-        if not isinstance(other, Series | Array | float | int):
+        if not isinstance(other, Series | Array | np.ndarray | float | int):
             return NotImplemented  # a moving bias knows how to add itself
         terms = dict(self.terms)
         added = other.terms if isinstance(other, Series) else {self.basis[0]: jnp.asarray(other)}
