@@ -7,38 +7,21 @@ import optax
 import pytest
 from jax.flatten_util import ravel_pytree
 
-from tinns import LBFGS, Adam, Uniform, UserError
+from tinns import LBFGS, Adam, Schedule, Uniform, UserError
 from tinns.least_squares import Layout
 from tinns.least_squares.rows import Block, losses
-from tinns.optimizers import warmup_exponential_decay
 from tinns.residuals import assemble
 
 pytestmark = pytest.mark.usefixtures("float64")
-
-
-def test_the_schedule_rises_linearly_and_then_decays():
-    schedule = warmup_exponential_decay(peak=2e-3, rate=0.5, warmup=100, steps=40)
-    k = np.arange(0, 400, 7)
-    expected = np.where(k < 100, 2e-3 * k / 100, 2e-3 * 0.5 ** ((k - 100) / 40))
-    np.testing.assert_allclose(schedule(jnp.asarray(k)), expected, rtol=1e-13)
-
-
-def test_the_schedule_is_continuous_at_its_peak():
-    schedule = warmup_exponential_decay(peak=2e-3, rate=0.5, warmup=100, steps=40)
-    assert schedule(100) == 2e-3
-    assert schedule(99.999) == pytest.approx(2e-3, rel=1e-4)
-
-
-def test_without_warm_up_the_schedule_starts_at_its_peak():
-    assert warmup_exponential_decay(1e-3, 0.9, 0, 10)(0) == 1e-3
 
 
 def test_adam_is_that_of_optax(heat, small_field, few_points):
     system = assemble(heat, small_field)
     psi = system.init(jax.random.key(0))
     data = system.draw(jax.random.key(1), few_points, Uniform())
-    ours = Adam(1e-2, 0.9, warmup=2, decay_steps=5)
-    theirs = optax.adam(warmup_exponential_decay(1e-2, 0.9, 2, 5))
+    ours = Adam(1e-2, 0.9, warmup=2, decay_steps=5, b1=0.8, b2=0.99, epsilon=1e-6)
+    rate = Schedule(1e-2, 0.9, warmup=2, decay_steps=5)
+    theirs = optax.adam(rate, b1=0.8, b2=0.99, eps=1e-6)
 
     @jax.jit
     def expected_step(p, state):
@@ -52,9 +35,25 @@ def test_adam_is_that_of_optax(heat, small_field, few_points):
     for k in range(5):
         p, our_state, report = step(p, our_state)
         q, their_state = expected_step(q, their_state)
-        assert report["learning_rate"] == warmup_exponential_decay(1e-2, 0.9, 2, 5)(k)
+        assert report["learning_rate"] == rate(k)
     np.testing.assert_allclose(ravel_pytree(p)[0], ravel_pytree(q)[0], rtol=1e-10, atol=1e-12)
     assert not np.allclose(ravel_pytree(p)[0], ravel_pytree(psi)[0])
+
+
+def test_a_stretched_adam_follows_the_budget_in_one_program():
+    block = Block("bowl", ("a",), lambda psi, datum: psi - 1.0)
+    data = [{"s": jnp.zeros(1)}]
+    optimizer = Adam(1e-2, 0.5, warmup=100, decay_steps=300, over=1000)
+    step = jax.jit(lambda p, s, spent: optimizer.step([block], p, data, s, Layout(10), spent))
+    psi, state = jnp.zeros(1), optimizer.init(jnp.zeros(1))
+    for spent, expected in ((0.0, 0.0), (0.05, 5e-3), (0.1, 1e-2), (0.4, 5e-3), (1.0, 1.25e-3)):
+        after, state, report = step(psi, state, spent)
+        assert report["learning_rate"] == pytest.approx(expected, rel=1e-12)
+        # All gradients so far point one way: Adam moves by the learning rate, roughly.
+        assert jnp.abs(after - psi)[0] == pytest.approx(expected, rel=1e-2)
+        assert report["step_norm"] == pytest.approx(float(jnp.abs(after - psi)[0]), rel=1e-12)
+        psi = after
+    assert step._cache_size() == 1
 
 
 def test_lbfgs_minimises_a_quadratic():
@@ -68,11 +67,22 @@ def test_lbfgs_minimises_a_quadratic():
     for _ in range(25):
         psi, state, report = step(psi, state)
     assert report["loss"] < 1e-10
+    assert report["learning_rate"] > 0
     np.testing.assert_allclose(psi, target, atol=1e-5)
 
 
 @pytest.mark.parametrize(
-    "settings", [{"learning_rate": 0.0}, {"decay_rate": 1.5}, {"decay_steps": 0}]
+    "settings",
+    [
+        {"learning_rate": 0.0},
+        {"decay_rate": 1.5},
+        {"decay_steps": 0},
+        {"over": -1},
+        {"b1": 1.0},
+        {"b2": -0.1},
+        {"epsilon": 0.0},
+    ],
+    ids=repr,
 )
 def test_impossible_adam_settings_are_refused(settings):
     with pytest.raises(UserError, match=next(iter(settings))):

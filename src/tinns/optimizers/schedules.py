@@ -43,7 +43,7 @@ class Schedule:
 
     def __call__(self, count: Array | float, spent: Array | float = 0.0) -> Array:
         """The learning rate after `count` steps, when a share `spent` of the budget is used up."""
-        k = jnp.asarray(count if self.over is None else spent * self.over)
+        k = jnp.asarray(count if self.over is None else spent * self.over, float)
         rising = self.learning_rate * k / max(self.warmup, 1)
         falling = self.learning_rate * self.decay_rate ** ((k - self.warmup) / self.decay_steps)
         return jnp.where(k < self.warmup, rising, falling)
