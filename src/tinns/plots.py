@@ -80,25 +80,31 @@ def plot_trajectory(solution: Solution, path: str | Path) -> Path:
     field = _network(solution)
     if not (isinstance(field, TimeInduced) and isinstance(field.trajectory, Layerwise)):
         raise UserError("only a layer-wise trajectory has a code Φ(t) to draw")
-    trajectory, psi = field.trajectory, solution.psi["field"]
+    psi, domain = solution.psi["field"], solution.domain
     times = np.linspace(*solution.domain.interval(TIME), 300)
     with jax.enable_x64(solution.precision == "float64"):
-        phi = np.asarray(jax.vmap(lambda t: trajectory.phi(psi, t))(times))
-    names = [
-        f"${letter}_{{{number + 1}}}$"
-        for number, layer in enumerate(psi["offset"])
-        for letter, _ in zip("Wb", layer, strict=False)
-    ]
+        phi = np.asarray(jax.vmap(lambda t: field.temporal_code(psi, domain, t))(times))
+    path_of_weights = field.path(psi)
+    names = _group_names(path_of_weights["offset"])
     figure = _figure(10, 4)
     left, right = figure.subplots(1, 2, width_ratios=(2, 1))
     for number, name in enumerate(names):
         left.plot(times, phi[:, number], label=name)
     left.set(xlabel="t", title=f"{_title(solution)}: temporal code Φ(t)")
-    left.legend(frameon=False, ncols=2)
-    right.bar(names, np.asarray(psi["alpha"]), color="tab:gray")
-    right.axhline(0, color="k", lw=0.5)
+    left.legend(frameon=False, ncols=2 + len(names) // 12, fontsize="small")
+    right.barh(names[::-1], np.asarray(path_of_weights["alpha"])[::-1], color="tab:gray")
+    right.axvline(0, color="k", lw=0.5)
     right.set(title="gates α")
     return _save(figure, path)
+
+
+def _group_names(theta: Any) -> list[str]:
+    """W1, b1, W2, ... for the groups of parameters in their order; g for a single number."""
+    names, weights = [], 0
+    for leaf in jax.tree.leaves(theta):
+        weights += leaf.ndim == 2
+        names.append(f"${'gbW'[leaf.ndim]}_{{{weights}}}$")
+    return names
 
 
 def _network(solution: Solution) -> Field:

@@ -70,6 +70,7 @@ def solve(
     with kept_on_disk():
         with (
             jax.enable_x64(chosen.precision == "float64"),
+            jax.default_matmul_precision("highest"),  # single precision means all its digits
             watching(chosen.stop, progress) as watcher,
             single_threaded_blas(),
         ):
