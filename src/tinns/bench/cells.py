@@ -141,8 +141,10 @@ def shrunk(recipe: Recipe) -> Recipe:
     sampler: Any = recipe.sampler
     if is_dataclass(sampler) and any(field.name == "per_axis" for field in fields(sampler)):
         sampler = replace(sampler, per_axis=SMOKE_PER_AXIS)  # pyright: ignore[reportArgumentType]
+    redraw = recipe.redraw and replace(recipe.redraw, ladder=(1,))  # each count is a program
+    few = SMOKE_POINTS
     return recipe.but(
-        points=SMOKE_POINTS, validation=SMOKE_POINTS, windows=windows, sampler=sampler
+        points=few, validation=few, windows=windows, sampler=sampler, redraw=redraw
     )
 
 

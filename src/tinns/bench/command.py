@@ -45,7 +45,8 @@ class Wish:
         cells = (
             cell
             for table in self.tables
-            for cell in cells_of(self._to_run(table), self.seeds, self.profile)
+            for part in self._to_run(table)
+            for cell in cells_of(part, self.seeds, self.profile)
         )
         return list(dict.fromkeys(cells))
 
@@ -53,9 +54,14 @@ class Wish:
         """The table that is shown: whole, with all that is stored, but in a smoke run."""
         return replace(table, problems=self._problems(table)) if self.profile.small else table
 
-    def _to_run(self, table: Table) -> Table:
+    def _to_run(self, table: Table) -> list[Table]:
+        """The parts of a table: a smoke run takes every row once, on the first problem."""
         rows = tuple(row for row in table.rows if not self.methods or self._asks_for(row))
-        return replace(table, problems=self._problems(table), rows=rows)
+        problems = self._problems(table)
+        if not self.profile.small or self.problems:
+            return [replace(table, problems=problems, rows=rows)]
+        parts = ((problems[:1], rows), (problems[1:], rows[:1]))
+        return [replace(table, problems=some, rows=these) for some, these in parts]
 
     def _problems(self, table: Table) -> tuple[str, ...]:
         """Those asked for; else all, of which a smoke run takes the first in most tables."""

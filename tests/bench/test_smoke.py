@@ -1,0 +1,33 @@
+"""Every table is made from beginning to end, with few steps on few points."""
+
+import json
+
+import pytest
+
+from tinns.bench.tables import TABLES
+from tinns.cli import main
+from tinns.diagnostics import DIAGNOSTICS
+from tinns.methods import METHODS
+
+pytestmark = pytest.mark.usefixtures("quick_compilation")
+
+
+@pytest.fixture(scope="module")
+def out(tmp_path_factory):
+    """One folder for all tables, which share cells."""
+    return tmp_path_factory.mktemp("bench")
+
+
+@pytest.mark.parametrize("name", TABLES)
+def test_a_table_is_made(name, out):
+    needed = {row.method for row in TABLES[name].rows}
+    missing = sorted(needed - METHODS.keys() - DIAGNOSTICS.keys())
+    if missing:
+        pytest.skip(f"no method called {', '.join(missing)}")
+    assert main(["bench", name, "--profile", "smoke", "--out", str(out), "--quiet"]) == 0
+    records = [json.loads(path.read_text()) for path in (out / "cells").glob("*.json")]
+    assert [r["reason"] for r in records if r["status"] != "done"] == []
+    for ending in ("md", "csv", "tex"):
+        text = (out / f"{name}-smoke.{ending}").read_text()
+        assert "failed" not in text
+    assert (out / f"{name}-smoke.png").stat().st_size > 5_000
