@@ -5,9 +5,9 @@ import json
 import os
 
 import pytest
+from bench_records import cell, made_up
 
 import tinns
-from bench_records import cell, made_up
 from tinns.bench import command
 from tinns.bench.cells import profile_named
 from tinns.bench.command import wish
@@ -76,7 +76,9 @@ def test_ctrl_c_keeps_what_ended(two_rows, tmp_path, capsys, monkeypatch):
     assert captured.err.startswith("tinns: interrupted: 1 cells that ended are kept in")
     assert captured.err.count("\n") == 1
     assert "A small table" in captured.out
-    assert [p.name for p in (tmp_path / "cells").iterdir()] == ["burgers_tinn_fast_smoke_seed0.json"]
+    assert [p.name for p in (tmp_path / "cells").iterdir()] == [
+        "burgers_tinn_fast_smoke_seed0.json"
+    ]
     assert (tmp_path / "main-smoke.md").exists()
 
 

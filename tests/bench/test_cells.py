@@ -5,9 +5,9 @@ import json
 
 import numpy as np
 import pytest
+from bench_records import cell
 
 import tinns
-from bench_records import cell
 from tinns import UserError
 from tinns.bench import cells as module
 from tinns.bench.cells import cell_of, cells_of, plain, profile_named, run, settings, shrunk

@@ -4,9 +4,9 @@ import io
 import json
 
 import pytest
+from bench_records import PAPER, cell, failed, made_up
 from rich.console import Console
 
-from bench_records import PAPER, cell, failed, made_up
 from tinns import UserError
 from tinns.bench.display import Display, shortened
 from tinns.bench.runner import run_missing

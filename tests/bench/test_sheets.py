@@ -7,9 +7,9 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from bench_records import PAPER, cell, failed, made_up
 from rich.console import Console
 
-from bench_records import PAPER, cell, failed, made_up
 from tinns.bench import formats
 from tinns.bench.picture import picture_of
 from tinns.bench.sheets import sheet_of

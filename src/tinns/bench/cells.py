@@ -143,9 +143,7 @@ def shrunk(recipe: Recipe) -> Recipe:
         sampler = replace(sampler, per_axis=SMOKE_PER_AXIS)  # pyright: ignore[reportArgumentType]
     redraw = recipe.redraw and replace(recipe.redraw, ladder=(1,))  # each count is a program
     few = SMOKE_POINTS
-    return recipe.but(
-        points=few, validation=few, windows=windows, sampler=sampler, redraw=redraw
-    )
+    return recipe.but(points=few, validation=few, windows=windows, sampler=sampler, redraw=redraw)
 
 
 def run(cell: Cell, profile: Profile) -> Record | None:
