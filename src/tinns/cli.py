@@ -237,10 +237,13 @@ def bench(
     asked = bench_command.wish(
         name, profile, seconds, seeds, problems, methods, out, time_limit, retry, again
     )
-    with _folder_for_results(out):
-        tally = bench_command.bench(asked, console, quiet)
-    if tally.interrupted:
-        raise Interrupted(bench_command.kept_line(tally, out))
+    try:
+        with _folder_for_results(out):
+            interrupted = bench_command.bench(asked, console, quiet).interrupted
+    except KeyboardInterrupt:  # while no cell was under way
+        interrupted = True
+    if interrupted:
+        raise Interrupted(bench_command.kept_line(out))
 
 
 def _print_findings(findings: Findings) -> None:

@@ -158,7 +158,9 @@ def test_every_table_is_made_also_of_nothing(name, store, tmp_path):
     assert empty.rows
     assert empty.notes == ()
     picture_of(table, groups, empty).savefig(tmp_path / "a.png", dpi=40)
-    assert formats.markdown(empty).startswith(f"# {table.title}")
+    page = formats.markdown(empty)
+    assert page.startswith(f"# {table.title}")
+    assert all(f"- {note}" in page for note in table.notes)
 
 
 def test_comma_separated_numbers_have_all_digits(full):

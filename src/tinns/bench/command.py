@@ -157,19 +157,19 @@ def write_table(sheet: Sheet, figure: Any, folder: Path, name: str) -> list[Path
 
 def told(tally: Tally, folder: Path) -> str:
     """What became of the cells, in a line."""
-    parts = [f"{tally.ran} cells run, {tally.kept} were there"]
+    parts = [f"cells run: {tally.ran}, found: {tally.kept}"]
     if tally.failed:
-        parts.append(f"{tally.failed} failed (run again with --retry)")
+        parts.append(f"failed: {tally.failed} (run again with --retry)")
     if tally.left_out:
-        parts.append(f"{tally.left_out} left out for lack of time")
-    return f"{'; '.join(parts)}; all in {folder}"
+        parts.append(f"left out for lack of time: {tally.left_out}")
+    return f"{', '.join(parts)}; all in {folder}"
 
 
-def kept_line(tally: Tally, out: Path) -> str:
+def kept_line(out: Path) -> str:
     """What an interruption leaves behind."""
     return (
-        f"interrupted: {tally.ran} cells that ended are kept in {out / 'cells'}, the one under way "
-        "is not; the same command goes on from there"
+        f"interrupted: cells that ended are kept in {out / 'cells'}, the one under way is not; the "
+        "same command goes on from there"
     )
 
 

@@ -59,9 +59,10 @@ def markdown_table(sheet: Sheet) -> list[str]:
 
 
 def markdown(sheet: Sheet) -> str:
-    """The table as a page, with its notes."""
+    """The table as a page, with notes and remarks."""
     notes = [line for note in sheet.notes for line in ("", note)]
-    return "\n".join([f"# {sheet.title}", "", *markdown_table(sheet), *notes]) + "\n"
+    remarks = ["", *(f"- {remark}" for remark in sheet.remarks)] if sheet.remarks else []
+    return "\n".join([f"# {sheet.title}", "", *markdown_table(sheet), *notes, *remarks]) + "\n"
 
 
 def comma_separated(sheet: Sheet) -> str:
@@ -97,7 +98,7 @@ def latex(sheet: Sheet) -> str:
                 cells[n] = f"\\textbf{{\\boldmath {cell}}}"
         lines.append(" & ".join(cells) + r" \\")
     lines += ["\\bottomrule", "\\end{tabular}"]
-    return "\n".join([*lines, *(f"% {note}" for note in sheet.notes)]) + "\n"
+    return "\n".join([*lines, *(f"% {note}" for note in (*sheet.notes, *sheet.remarks))]) + "\n"
 
 
 def on_terminal(sheet: Sheet, width: int) -> tuple[RichTable, list[str]]:

@@ -13,6 +13,7 @@ from tinns.bench.tables import Table
 # Distinct also without colour vision (Okabe and Ito), then by their dashes.
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
 PANELS = 3  # in a row
+DOTTED = "dotted: the paper's errors"
 
 
 def picture_of(table: Table, groups: Sequence[Group], sheet: Sheet) -> Figure:
@@ -40,7 +41,7 @@ def _curves(table: Table, groups: Sequence[Group]) -> Figure:
                 shown.setdefault(label, line)
             if "error" in group.printed:
                 stated = axes.axhline(group.printed["error"], color=colour, lw=0.9, ls=":")
-                shown.setdefault("dotted: the paper's errors", stated)
+                shown.setdefault(DOTTED, stated)
         axes.set(xscale="log", yscale="log", title=problem, xlabel="training seconds")
         axes.set_ylabel("relative L2 error")
         axes.grid(color="0.92", lw=0.6)
@@ -48,12 +49,14 @@ def _curves(table: Table, groups: Sequence[Group]) -> Figure:
             axes.text(0.5, 0.5, "no curve yet", ha="center", transform=axes.transAxes, color="0.4")
     for axes in panels[len(problems) :]:
         axes.set_visible(False)
-    if shown:
+    order = [label for label in (*colours, DOTTED) if label in shown]
+    if order:
         figure.legend(
-            list(shown.values()),
-            list(shown),
+            [shown[label] for label in order],
+            order,
             loc="outside lower center",
-            ncols=min(3, len(shown)),
+            ncols=min(2 * columns, len(order)),
+            fontsize="small",
             frameon=False,
         )
     return figure

@@ -33,7 +33,8 @@ class Sheet:
     columns: tuple[Column, ...]
     rows: tuple[tuple[Value, ...], ...]
     best: frozenset[tuple[int, int]] = frozenset()
-    notes: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()  # on these numbers
+    remarks: tuple[str, ...] = ()  # on the table, whatever its numbers
 
 
 def sheet_of(table: Table, groups: Sequence[Group], profile: Profile) -> Sheet:
@@ -47,6 +48,7 @@ def sheet_of(table: Table, groups: Sequence[Group], profile: Profile) -> Sheet:
         tuple(tuple(row[n] for n in used) for row in rows),
         places,
         (*_about(table, groups, profile), *_failures(groups)),
+        table.notes,
     )
 
 
