@@ -5,6 +5,7 @@ from math import ceil
 
 import numpy as np
 from matplotlib.figure import Figure
+from matplotlib.ticker import LogLocator, NullFormatter
 
 from tinns.bench.sheets import Sheet
 from tinns.bench.summary import Group, Spread
@@ -44,6 +45,9 @@ def _curves(table: Table, groups: Sequence[Group]) -> Figure:
                 shown.setdefault(DOTTED, stated)
         axes.set(xscale="log", yscale="log", title=problem, xlabel="training seconds")
         axes.set_ylabel("relative L2 error")
+        axes.xaxis.set_major_locator(LogLocator(subs=(1.0, 3.0)))
+        axes.xaxis.set_major_formatter("{x:g}")
+        axes.xaxis.set_minor_formatter(NullFormatter())
         axes.grid(color="0.92", lw=0.6)
         if not any(g.curve() is not None for g in groups if g.problem == problem):
             axes.text(0.5, 0.5, "no curve yet", ha="center", transform=axes.transAxes, color="0.4")

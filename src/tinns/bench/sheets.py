@@ -72,15 +72,15 @@ def _errors(table: Table, groups: Sequence[Group]) -> Shape:
         Column("method"),
         Column(QUANTITY),
         Column("error", ".2e", spread=True),
-        Column("seeds", "d", rank=3),
+        Column("seeds", "d", rank=4),
         Column("seconds", ".4g", rank=2),
-        Column("iterations", ".0f", rank=4),
-        Column("ms per iteration", ".3g", rank=7),
-        Column("parameters", ".0f", rank=5),
+        Column("iterations", ".0f", rank=8),
+        Column("ms per iteration", ".3g", rank=9),
+        Column("parameters", ".0f", rank=6),
         Column("paper's error", ".2e", spread=True, rank=1),
-        Column("paper's hours", "g", rank=6),
-        Column("paper's error / ours", ".3g", rank=8),
-        Column(IMPROVEMENT, ".3g", rank=9),
+        Column("paper's hours", "g", rank=7),
+        Column("paper's error / ours", ".3g", rank=3),
+        Column(IMPROVEMENT, ".3g", rank=5),
     ]
     measures = {g.problem: g.error() for g in groups if g.row.label == table.measure}
     rows: list[tuple[Value, ...]] = []
