@@ -18,9 +18,9 @@ import jax
 from PIL import Image
 
 import tinns
+from tinns.bench.curves import thinned_curve
 from tinns.files import write_whole
 
-CURVE_POINTS = 60
 PICTURE_WIDTHS = (1300, 1000, 800, 600)  # pixels, the first that makes a file small enough
 PICTURE_BYTES = 150_000
 
@@ -53,7 +53,7 @@ def record(
 ) -> list[Path]:
     """One solve, written to `out` and told in a line; without a recipe, by the default one."""
     solution = run(problem, recipe, method, seed, limits)
-    result = {**solution.result, "curve": curve(solution)}
+    result = {**solution.result, "curve": thinned_curve(solution.history)}
     name, recipe = result["problem"], result["recipe"]
     out.mkdir(parents=True, exist_ok=True)
     on_cpu = jax.default_backend() == "cpu"
@@ -84,21 +84,6 @@ def run(
         seconds=limits.seconds,
         progress=False,
     )
-
-
-def curve(solution: tinns.Solution) -> list[dict[str, float]]:
-    """Error against seconds, thinned out; empty where no error was measured."""
-    iterations, errors = solution.history.measured("relative_l2")
-    stride = max(1, len(iterations) // CURVE_POINTS)
-    return [
-        {
-            "iteration": int(i),
-            "seconds": float(solution.history["seconds"][int(i) - 1]),
-            "loss": float(solution.history["loss"][int(i) - 1]),
-            "relative_l2": float(e),
-        }
-        for i, e in zip(iterations[::stride], errors[::stride], strict=True)
-    ]
 
 
 def draw(solution: tinns.Solution, path: Path) -> Path:

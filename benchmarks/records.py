@@ -7,13 +7,15 @@ group, and runs with settings older than the group's latest, are left out.
 
 import json
 import sys
-import tomllib
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+
+from tinns.bench.curves import passes_for_good, shared_curve
+from tinns.published import published
 
 ROOT = Path(__file__).resolve().parent.parent
 CUT_OFF = ("time is up", "iterations done", "interrupted")  # ends that say nothing of the run
@@ -55,30 +57,13 @@ class Group:
         It spans the seconds that all seeds have in common; between its measurements a seed's
         curve is straight in logarithms.
         """
-        curves = [
-            np.array([(p["seconds"], p["relative_l2"]) for p in run["curve"]]) for run in self.runs
-        ]
-        begin = max(curve[0, 0] for curve in curves)
-        end = min(curve[-1, 0] for curve in curves)
-        seconds = np.unique(np.concatenate([curve[:, 0] for curve in curves]))
-        seconds = seconds[(begin <= seconds) & (seconds <= end)]
-        errors = [np.exp(np.interp(np.log(seconds), *np.log(curve).T)) for curve in curves]
-        return seconds, over(errors, axis=0)
+        return shared_curve([run["curve"] for run in self.runs], over=over)
 
     def seconds_to(self, error: float) -> float | None:
         """When the mean curve passes an error for good; None where it does not, or is unknown."""
         if not all(run["curve"] for run in self.runs):
             return None
-        seconds, errors = self.curve()
-        (above,) = np.nonzero(errors > error)
-        last = above[-1] + 1 if above.size else 0
-        if last == len(errors):
-            return None
-        if last == 0:
-            return float(seconds[0])
-        part = slice(last - 1, last + 1)  # falling: np.interp wants it the other way round
-        position = np.interp(np.log(error), np.log(errors[part])[::-1], np.log(seconds[part])[::-1])
-        return float(np.exp(position))
+        return passes_for_good(*self.curve(), error)
 
 
 def read_records(folder: Path = ROOT / "results/runs") -> list[Record]:
@@ -141,8 +126,26 @@ def plural(count: int, noun: str) -> str:
 
 
 def paper() -> dict[str, dict[str, Any]]:
-    """The paper's own figures by problem, as far as it states them."""
-    return tomllib.loads((ROOT / "results/paper.toml").read_text())
+    """The paper's own figures of TINN by problem, as far as it states them.
+
+    Other methods are named only where the paper compares with nothing else.
+    """
+    found = {}
+    for name in ("main", "extended", "transport"):
+        for problem, rows in published()[name].items():
+            if isinstance(rows, dict):  # and no fact about the table
+                found[problem] = _figures(rows["TINN"])
+    others = published()["transport"]["transport"]
+    found["transport"]["methods"] = {n: e["error"] for n, e in others.items() if n != "TINN"}
+    return found
+
+
+def _figures(entry: dict[str, Any]) -> dict[str, Any]:
+    """A row's error under the name that records use, its hours and where it stands."""
+    kept = {
+        name: entry[name] for name in ("hours", "coefficient_errors", "source") if name in entry
+    }
+    return ({"relative_l2": entry["error"]} if "error" in entry else {}) | kept
 
 
 def papers_table() -> dict[str, dict[str, Any]]:

@@ -1,4 +1,4 @@
-"""The command line: list, solve, plot, reference, diagnose. A mistake is one line and code 2."""
+"""The command line: list, solve, plot, reference, diagnose, bench. A mistake is a line, code 2."""
 
 import json
 import sys
@@ -13,6 +13,8 @@ from rich.console import Console
 from rich.table import Table
 
 from tinns import plots
+from tinns.bench import TABLES
+from tinns.bench import command as bench_command
 from tinns.diagnostics import DIAGNOSTICS, Findings, Request, diagnostic_named
 from tinns.errors import UserError
 from tinns.files import prepared_folder, write_arrays, write_whole
@@ -30,6 +32,11 @@ app = typer.Typer(add_completion=False)
 console = Console()
 
 INTERRUPTED = 130  # the shell's code for a command ended by Ctrl-C
+
+
+class Interrupted(Exception):
+    """Ended by Ctrl-C, with something kept that the message tells of."""
+
 
 # Typer carries a copy of click or uses the installed one; its errors are found through its own.
 CommandLineError: Any = typer.BadParameter.__mro__[2]
@@ -59,7 +66,7 @@ def about(
 
 @app.command("list")
 def list_names() -> None:
-    """Show the problems, their recipes, the methods and the diagnostics."""
+    """Show the problems, their recipes, the methods, the diagnostics and the tables."""
     problems = Table("problem", "equation", "recipes", title="Problems", title_justify="left")
     for name, cls in PROBLEMS.items():
         module = sys.modules[cls.__module__].__doc__ or ""
@@ -70,7 +77,10 @@ def list_names() -> None:
     diagnostics = Table("diagnostic", "what it shows", title="Diagnostics", title_justify="left")
     for name, (description, _) in DIAGNOSTICS.items():
         diagnostics.add_row(name, description)
-    for table in (problems, methods, diagnostics):
+    tables = Table("table", "what it compares", title="Tables", title_justify="left")
+    for name, table in TABLES.items():
+        tables.add_row(name, table.title)
+    for table in (problems, methods, diagnostics, tables):
         console.print(table)
 
 
@@ -190,6 +200,50 @@ def diagnose(
     _print_findings(findings)
     for path in findings.write(out, name):
         console.print(f"wrote {path}", soft_wrap=True)
+
+
+@app.command()
+def bench(
+    name: Annotated[str, typer.Argument(help="A table's name, or all; `tinns list` shows them.")],
+    profile: Annotated[
+        Any,
+        typer.Option(
+            parser=str,
+            metavar="NAME",
+            help="smoke: two iterations (the default); equal-time: --seconds each; paper: in full.",
+        ),
+    ] = None,
+    seconds: Annotated[
+        float | None, _number(float, "Training seconds of every cell (profile equal-time).")
+    ] = None,
+    seeds: Annotated[
+        str | None, typer.Option(metavar="LIST", help="As in 0,1,2; otherwise the paper's five.")
+    ] = None,
+    problems: Annotated[
+        str | None, typer.Option(metavar="LIST", help="Run these alone, as in burgers,wave.")
+    ] = None,
+    methods: Annotated[
+        str | None, typer.Option(metavar="LIST", help="Run these alone, as in pinn,tinn:paper.")
+    ] = None,
+    out: Annotated[Path, typer.Option(help="Folder for cells and tables.")] = bench_command.OUT,
+    time_limit: Annotated[
+        float | None, _number(float, "Start no cell after so many seconds.")
+    ] = None,
+    retry: Annotated[bool, typer.Option("--retry", help="Run failed cells again.")] = False,
+    again: Annotated[bool, typer.Option("--again", help="Run all cells again.")] = False,
+    quiet: Annotated[bool, typer.Option("--quiet", help="Write files, print nothing.")] = False,
+) -> None:
+    """Make a table of the paper, our numbers beside its own; cells that are there are kept."""
+    asked = bench_command.wish(
+        name, profile, seconds, seeds, problems, methods, out, time_limit, retry, again
+    )
+    try:
+        with _folder_for_results(out):
+            interrupted = bench_command.bench(asked, console, quiet).interrupted
+    except KeyboardInterrupt:  # while no cell was under way
+        interrupted = True
+    if interrupted:
+        raise Interrupted(bench_command.kept_line(out))
 
 
 def _print_findings(findings: Findings) -> None:
@@ -328,6 +382,7 @@ def main(arguments: list[str] | None = None) -> int:
     """Run the command line; never a traceback for a user's mistake."""
     given = sys.argv[1:] if arguments is None else arguments
     command = typer.main.get_command(app)
+    kept = "interrupted before there was a result; nothing was written"
     try:
         code = command.main(args=given or ["--help"], prog_name="tinns", standalone_mode=False)
     except CommandLineError as error:
@@ -336,10 +391,12 @@ def main(arguments: list[str] | None = None) -> int:
     except UserError as error:
         typer.echo(f"tinns: {error}", err=True)
         code = 2
+    except Interrupted as interruption:
+        code, kept = INTERRUPTED, str(interruption)
     except (KeyboardInterrupt, typer.Abort):
         code = INTERRUPTED
     if code == INTERRUPTED:
-        typer.echo("tinns: interrupted before there was a result; nothing was written", err=True)
+        typer.echo(f"tinns: {kept}", err=True)
     if not given:
         code = 2
     code = code if isinstance(code, int) else 0

@@ -6,9 +6,9 @@ import pytest
 
 from tinns import MLP, Stop
 from tinns.diagnostics import Request
-from tinns.diagnostics.published import published
 from tinns.diagnostics.rank_one import BATCH, TARGET, fit_times, leading_share, rank_one_shares
 from tinns.problems import KortewegDeVries
+from tinns.published import published
 
 pytestmark = pytest.mark.usefixtures("quick_compilation")
 
@@ -80,7 +80,7 @@ def test_the_table_stands_beside_the_papers():
     assert [row[0] for row in findings.rows] == [f"{g}(t)" for g in ("W1", "b1", "W2", "b2", "W3")]
     assert [row[-1] for row in findings.rows] == ["95 %", "87 %", "93 %", "89 %", "99 %"]
     shares = findings.data["shares"]
-    assert set(shares) == set(published()["rank-one"])
+    assert set(shares) == set(published()["singular-values"]["kdv"])
     for share in shares.values():
         assert 0 < share["centred"] <= 1
         assert 0 < share["whole"] <= 1

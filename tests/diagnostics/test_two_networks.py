@@ -8,10 +8,10 @@ import pytest
 import tinns
 from tinns.cli import main
 from tinns.diagnostics import DIAGNOSTICS
-from tinns.diagnostics.published import published
 from tinns.diagnostics.spatial_derivative import exact_slope
 from tinns.diagnostics.training_stability import unsteadiness
 from tinns.problems import Burgers
+from tinns.published import printed
 from tinns.training import History
 
 pytestmark = pytest.mark.usefixtures("quick_compilation")
@@ -97,7 +97,9 @@ def test_one_command_makes_picture_table_and_numbers(name, tmp_path, capsys):
     assert (found["diagnostic"], found["seed"]) == (name, 1)
     for method, network in found["networks"].items():
         assert network["iterations"] == 3
-        assert network["parameters"] == published()["spatial-derivative"][method]
+        assert (
+            network["parameters"] == printed("spatial-derivative", "burgers", method)["parameters"]
+        )
         for curve in CURVES[name]:
             length = len(found["times"]) if curve == "errors" else 3
             assert len(network[curve]) == length

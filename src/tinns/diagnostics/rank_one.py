@@ -20,7 +20,6 @@ from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn
 
 from tinns.diagnostics.findings import Findings, Request
-from tinns.diagnostics.published import published
 from tinns.domain import Box
 from tinns.fields import MLP
 from tinns.fields.embeddings import embed_space, embedded_width
@@ -29,6 +28,7 @@ from tinns.least_squares.host_blas import single_threaded_blas
 from tinns.least_squares.layout import Layout
 from tinns.least_squares.rows import Block, losses
 from tinns.problems import KortewegDeVries
+from tinns.published import published
 from tinns.recipe import Stop
 
 TIMES, POINTS = 101, 1024
@@ -59,7 +59,7 @@ def rank_one_shares(request: Request, times: int = TIMES, points: int = POINTS) 
         name: {"whole": leading_share(path), "centred": leading_share(path - path.mean(axis=0))}
         for name, path in fits.groups.items()
     }
-    printed = published()["rank-one"]
+    printed = {g: row["share"] for g, row in published()["singular-values"]["kdv"].items()}
     rows = tuple(
         (
             f"{name}(t)",

@@ -1,0 +1,104 @@
+"""The page of results is made from the cells, and its sentences are true of them."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from bench_records import PAPER, cell, failed, made_up
+
+import results_page
+from tinns.bench.cells import profile_named
+from tinns.bench.readings import reading
+from tinns.bench.summary import groups_of
+from tinns.bench.tables import TABLES
+from tinns.published import printed, published
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+def section(page, name):
+    return page.split(f"\n## {name}\n")[1].split("\n## ")[0]
+
+
+def put(store, record):
+    store.write(cell(**record["cell"]), record)
+
+
+def read(name, store):
+    return reading(TABLES[name], groups_of(TABLES[name], PAPER, store), PAPER)
+
+
+def test_the_page_is_up_to_date():
+    command = [sys.executable, str(ROOT / "benchmarks" / "results_page.py"), "--check"]
+    assert subprocess.run(command, check=False).returncode == 0
+
+
+def test_without_cells_every_table_says_so(store):
+    page = results_page.page(store.folder)
+    for name, table in TABLES.items():
+        assert "Nothing is recorded yet" in section(page, name)
+        assert all(note in section(page, name) for note in table.notes)
+
+
+def test_cells_stand_in_their_tables_with_hardware_and_versions(store):
+    put(store, made_up(cell(), 5e-7))
+    smoke = profile_named("smoke")
+    put(store, made_up(cell("mlp", budget="smoke"), 0.5, smoke))
+    minute = profile_named("equal-time", 60.0)
+    put(store, made_up(cell(budget=minute.budget), 3e-6, minute))
+    main = section(results_page.page(store.folder), "main")
+    assert "**Profile paper.**" in main
+    assert "**Profile equal-time-60s.**" in main
+    assert "5.00e-07" in main
+    assert "on GPU" in main
+    assert "Made with jax 0.10, tinns 0.1." in main
+    assert "smoke" not in main
+    assert "Nothing is recorded yet" in section(results_page.page(store.folder), "transport")
+
+
+def test_cells_of_settings_that_have_changed_stay_on_the_page(store):
+    put(store, made_up(cell(), 5e-7, settings={"older": True}))
+    assert "5.00e-07" in section(results_page.page(store.folder), "main")
+
+
+def test_the_sentence_names_winners_and_what_is_far_from_the_paper(store):
+    tinn, linear = (printed("trajectory-forms", "burgers", r)["error"] for r in ("TINN", "linear"))
+    put(store, made_up(cell(), 3 * tinn))
+    put(store, made_up(cell("tinn-linear"), linear / 4))
+    told = read("trajectory-forms", store)
+    winner = "linear" if linear / 4 < 3 * tinn else "layer-wise (TINN)"
+    assert f"Lowest error: {winner} (burgers)." in told
+    assert "In the paper: TINN (burgers)." in told
+    assert "layer-wise (TINN) on burgers (3 times)" in told
+    assert "linear on burgers (4 times lower)" in told
+
+
+def test_sentences_of_other_tables_count_what_was_reached(store):
+    put(store, made_up(cell(), 1e-6))
+    put(store, made_up(cell("piratenet", None), 2e-6))
+    told = read("convergence", store)
+    # The paper's three errors and our PirateNet's are all above 1e-6.
+    assert "TINN, Algorithm 1: 4 of 4, the last of them after 6.85 s" in told
+    assert "TINN, accelerated: 0 of 4" in told
+    speed = read("speed", store)
+    assert "TINN, Algorithm 1 on burgers: 2 times" in speed
+    assert "10.55 on burgers, 2.3 on allen-cahn" in speed
+
+
+def test_shares_are_compared_in_percentage_points(store):
+    papers = {g: e["share"] for g, e in published()["singular-values"]["kdv"].items()}
+    shares = {g: {"whole": s - 0.02, "centred": s + 0.01} for g, s in papers.items()}
+    fits = cell("rank-one", None, 0, "kdv")
+    put(store, made_up(fits, result={"shares": shares, "relative_l2": None}, curve=[]))
+    assert "2.0 percentage points" in read("singular-values", store)
+    assert "1.0 about the mean" in read("singular-values", store)
+
+
+@pytest.mark.parametrize("name", TABLES)
+def test_every_sentence_can_be_said_of_nothing_and_of_failures(name, store):
+    assert "{" not in read(name, store)
+    table = TABLES[name]
+    row = table.rows[0]
+    put(store, failed(cell(row.method, row.recipe, problem=table.problems[0])))
+    assert "{" not in read(name, store)
