@@ -22,6 +22,9 @@ class Settings:
     tolerance: float = 1.0  # of causal weights
     chunks: int = 32
     pinn_iterations: int = 250_000
+    mlp_iterations: int = 34_000  # of Algorithm 1 on small networks [TINN, Table 12]
+    submlp_iterations: int = 110_000
+    submlp_damping: float = 1e-9  # the lowest
     copinn_width: int = 200
     copinn_iterations: int = 1_050_000
     difficulty: float = 0.001
@@ -35,6 +38,9 @@ class Settings:
 
 _IN_THE_PLANE: dict[str, Any] = {
     "pinn_iterations": 125_000,
+    "mlp_iterations": 11_100,
+    "submlp_iterations": 35_000,
+    "submlp_damping": 1e-8,
     "copinn_width": 128,
     "copinn_iterations": 200_000,
     "difficulty": 0.01,

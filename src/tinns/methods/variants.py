@@ -24,7 +24,7 @@ from tinns.methods.registry import Change, Method
 from tinns.methods.settings import settings_for
 from tinns.optimizers import LBFGS, SOAP, Adam, SelfScaledBroyden, Step
 from tinns.problem import Problem
-from tinns.recipe import Recipe
+from tinns.recipe import Recipe, Stop
 from tinns.separation import Separation
 
 # Of small networks the paper prints no schedule: a thousand steps up and fifty decays in all.
@@ -54,19 +54,25 @@ def _piratenet(problem: Problem, recipe: Recipe) -> Recipe:
 
 
 def _plain(problem: Problem, recipe: Recipe) -> Recipe:
-    """About as many parameters as the time-induced network has."""
+    """About as many parameters as the time-induced network has; by Algorithm 1, more steps."""
     inputs = embedded_width(problem.domain) + 1
-    return recipe.but(field=SpaceTime(MLP((20, 50) if inputs == 2 else (20, 51))))
+    changed = recipe.but(field=SpaceTime(MLP((20, 50) if inputs == 2 else (20, 51))))
+    if not isinstance(recipe.optimizer, LevenbergMarquardt):
+        return changed
+    return changed.but(stop=Stop(iterations=settings_for(problem).mlp_iterations))
 
 
 def _same_backbone(problem: Problem, recipe: Recipe) -> Recipe:
-    """The paper's damping ends earlier for this network [TINN, Table 11]."""
-    optimizer = recipe.optimizer
-    if isinstance(optimizer, LevenbergMarquardt):
-        lowest = 1e-9 if len(problem.domain.space) == 1 else 1e-8
-        damping = replace(optimizer.damping, mu_min=max(optimizer.damping.mu_min, lowest))
-        optimizer = replace(optimizer, damping=damping)
-    return recipe.but(field=SpaceTime(MLP((20, 20))), optimizer=optimizer)
+    """The same widths; by Algorithm 1, more steps and a higher lowest damping."""
+    optimizer, settings = recipe.optimizer, settings_for(problem)
+    changed = recipe.but(field=SpaceTime(MLP((20, 20))))
+    if not isinstance(optimizer, LevenbergMarquardt):
+        return changed
+    damping = replace(optimizer.damping, mu_min=settings.submlp_damping)
+    return changed.but(
+        optimizer=replace(optimizer, damping=damping),
+        stop=Stop(iterations=settings.submlp_iterations),
+    )
 
 
 def _small_piratenet(problem: Problem, recipe: Recipe) -> Recipe:

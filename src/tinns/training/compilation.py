@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 import jax
 from jax.experimental.compilation_cache import compilation_cache
@@ -14,7 +15,16 @@ from jax.experimental.compilation_cache import compilation_cache
 from tinns.errors import UserError
 from tinns.files import cache_folder, prepared_folder
 
+# On a GPU: trying out kernels of its own for every product takes the compiler minutes, and those of
+# cuBLAS are as fast.
+GPU_OPTIONS = {"xla_gpu_enable_triton_gemm": False, "xla_gpu_autotune_level": 1}
+
 MOST_BYTES = 500 * 2**20  # kept; above it the older half goes
+
+
+def options_for(platform: str) -> dict[str, Any]:
+    """What the compiler is told for programs on devices of a platform."""
+    return dict(GPU_OPTIONS) if platform in ("gpu", "cuda") else {}
 
 
 @contextmanager

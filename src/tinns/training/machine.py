@@ -15,6 +15,7 @@ from tinns.optimizers import Relay
 from tinns.recipe import Recipe
 from tinns.residuals import Psi, System, Window
 from tinns.sampling import Points, TensorGrid
+from tinns.training.compilation import options_for
 from tinns.training.memory import fitting_layout, free_bytes
 from tinns.training.program import Carry, Plan, Reports, first_carry, iterations
 from tinns.training.progress import Watcher
@@ -37,8 +38,9 @@ class Machine:
         self.compile_seconds = 0.0
         self._programs: dict[Any, Callable[..., Any]] = {}
         # Compiled, each is one program to keep instead of dozens.
-        self.init = jax.jit(system.init)
-        self.draw = jax.jit(system.draw, static_argnums=(1, 2))
+        self._options = options_for(self.devices[0].platform)
+        self.init = jax.jit(system.init, compiler_options=self._options)
+        self.draw = jax.jit(system.draw, static_argnums=(1, 2), compiler_options=self._options)
 
     def start(
         self,
@@ -173,7 +175,9 @@ class Machine:
         if name not in self._programs:
             self.watcher.says(activity)
             before = time.perf_counter()
-            self._programs[name] = jax.jit(function).lower(*arguments).compile()
+            self._programs[name] = (
+                jax.jit(function).lower(*arguments).compile(compiler_options=self._options)
+            )
             self.compile_seconds += time.perf_counter() - before
         return self._programs[name]
 
