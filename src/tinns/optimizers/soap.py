@@ -190,6 +190,8 @@ def _refreshed(
     """One power iteration: columns sorted by diag(QᵀLQ), v alike, then Q <- qr(LQ)."""
     followed, orders = [], []
     for basis, factor in zip(bases, factors, strict=True):
+        if followed:  # one stack after the other
+            factor, _ = jax.lax.optimization_barrier((factor, followed[-1]))
         power = jnp.einsum("kij,kjl->kil", factor, basis, precision=EXACT)
         order = jnp.argsort(-jnp.sum(basis * power, axis=1), axis=1)
         if orthonormalisation == "cholesky":
