@@ -15,9 +15,22 @@ EXACT = jax.lax.Precision.HIGHEST
 MOST_SHIFTED_PASSES = 10
 
 
+def factorised(function: Callable[..., Array], *stacks: Array) -> Array:
+    """A factorisation for all matrices of a stack at once, on a CPU for one after the other.
+
+    There, a batched LAPACK call waits on a thread of the pool that its own parts are queued in: on
+    two cores such programs stand still sooner or later (seen with JAX 0.10).
+    """
+
+    def one_by_one(*given: Array) -> Array:
+        return jax.lax.map(lambda matrices: function(*matrices), given)
+
+    return jax.lax.platform_dependent(*stacks, cpu=one_by_one, default=function)
+
+
 def by_householder(a: Float[Array, "k n n"]) -> Float[Array, "k n n"]:
     """Q of A = QR by reflections: always orthonormal, but one matrix after the other on a GPU."""
-    return jnp.linalg.qr(a)[0]
+    return factorised(lambda matrix: jnp.linalg.qr(matrix)[0], a)
 
 
 def by_cholesky(a: Float[Array, "k n n"]) -> Float[Array, "k n n"]:
@@ -56,8 +69,12 @@ def _whitened(q: Array, shift: Any = 0.0) -> Array:
     gram = _gram(q)
     size = jnp.max(jnp.sum(jnp.abs(gram), axis=2), axis=1)[:, None, None]
     raised = gram + shift * size * jnp.eye(q.shape[-1], dtype=q.dtype)
-    factor = jax.lax.linalg.cholesky(raised, symmetrize_input=False)
-    return jax.lax.linalg.triangular_solve(factor, q, lower=True, transpose_a=True)
+
+    def solved(gram: Array, q: Array) -> Array:
+        factor = jax.lax.linalg.cholesky(gram, symmetrize_input=False)
+        return jax.lax.linalg.triangular_solve(factor, q, lower=True, transpose_a=True)
+
+    return factorised(solved, raised, q)
 
 
 def _gram(q: Array) -> Array:

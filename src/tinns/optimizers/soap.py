@@ -21,7 +21,7 @@ from tinns.optimizers.matrix_groups import (
     stacked,
     unstacked,
 )
-from tinns.optimizers.orthonormal import EXACT, METHODS, Orthonormalisation
+from tinns.optimizers.orthonormal import EXACT, METHODS, Orthonormalisation, factorised
 from tinns.optimizers.schedules import Schedule
 
 
@@ -177,7 +177,7 @@ def scale_by_soap(
 def _eigenvectors(factors: Array) -> Array:
     """Columns by falling eigenvalue."""
     shifted = factors + 1e-30 * jnp.eye(factors.shape[-1], dtype=factors.dtype)
-    return jnp.linalg.eigh(shifted)[1][:, :, ::-1]
+    return factorised(lambda a: jnp.linalg.eigh(a)[1], shifted)[:, :, ::-1]
 
 
 def _refreshed(
