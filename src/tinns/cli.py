@@ -231,11 +231,14 @@ def bench(
     ] = None,
     retry: Annotated[bool, typer.Option("--retry", help="Run failed cells again.")] = False,
     again: Annotated[bool, typer.Option("--again", help="Run all cells again.")] = False,
+    jobs: Annotated[
+        int | None, _number(int, "Cells at once; otherwise one, and in smoke runs one a core.")
+    ] = None,
     quiet: Annotated[bool, typer.Option("--quiet", help="Write files, print nothing.")] = False,
 ) -> None:
     """Make a table of the paper, our numbers beside its own; cells that are there are kept."""
     asked = bench_command.wish(
-        name, profile, seconds, seeds, problems, methods, out, time_limit, retry, again
+        name, profile, seconds, seeds, problems, methods, out, time_limit, retry, again, jobs
     )
     try:
         with _folder_for_results(out):

@@ -29,6 +29,7 @@ DONE, FAILED = "done", "failed"
 SMOKE_POINTS = Counts(64, 16, 16)
 SMOKE_PER_AXIS = 8
 SMOKE_WINDOWS = 2
+SMOKE_LAYERS = 2
 SMOKE_TIMES, SMOKE_FIT_POINTS = 3, 64
 
 
@@ -136,14 +137,33 @@ def chosen(cell: Cell, profile: Profile) -> tuple[str, Recipe]:
 
 
 def shrunk(recipe: Recipe) -> Recipe:
-    """The same on few points and in few windows of time."""
+    """The same with few layers, on few points and in few windows of time."""
     windows = SMOKE_WINDOWS if recipe.windows != 1 else 1
     sampler: Any = recipe.sampler
     if is_dataclass(sampler) and any(field.name == "per_axis" for field in fields(sampler)):
         sampler = replace(sampler, per_axis=SMOKE_PER_AXIS)  # pyright: ignore[reportArgumentType]
     redraw = recipe.redraw and replace(recipe.redraw, ladder=(1,))  # each count is a program
     few = SMOKE_POINTS
-    return recipe.but(points=few, validation=few, windows=windows, sampler=sampler, redraw=redraw)
+    return recipe.but(
+        field=shallow(recipe.field),
+        points=few,
+        validation=few,
+        windows=windows,
+        sampler=sampler,
+        redraw=redraw,
+    )
+
+
+def shallow(network: Any) -> Any:
+    """The same network with no more than two hidden layers, or one block, in each of its parts."""
+    if not is_dataclass(network) or isinstance(network, type):
+        return network
+    parts = {field.name: shallow(getattr(network, field.name)) for field in fields(network)}
+    if "hidden" in parts and isinstance(parts["hidden"], tuple):
+        parts["hidden"] = parts["hidden"][:SMOKE_LAYERS]
+    if "blocks" in parts:
+        parts["blocks"] = 1
+    return type(network)(**parts)
 
 
 def run(cell: Cell, profile: Profile) -> Record | None:

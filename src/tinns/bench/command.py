@@ -1,5 +1,6 @@
 """`tinns bench`: run what a table needs, show it, and write it in four formats."""
 
+import os
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -39,6 +40,7 @@ class Wish:
     time_limit: float | None = None
     retry: bool = False
     again: bool = False
+    jobs: int = 1
 
     def cells(self) -> list[Cell]:
         """All cells that were asked for; those that tables share, once."""
@@ -80,6 +82,7 @@ def wish(
     time_limit: float | None = None,
     retry: bool = False,
     again: bool = False,
+    jobs: int | None = None,
 ) -> Wish:
     """Check everything before anything is run."""
     tables = tuple(TABLES.values()) if name == ALL else (table_named(name),)
@@ -106,6 +109,7 @@ def wish(
         time_limit,
         retry,
         again,
+        _jobs(jobs, chosen, time_limit),
     )
 
 
@@ -127,6 +131,7 @@ def bench(
         asked.again,
         asked.time_limit,
         run_cell,
+        asked.jobs,
     )
     for table in asked.tables:
         groups = groups_of(asked.shown(table), asked.profile, store)
@@ -183,6 +188,17 @@ def _show(sheet: Sheet, console: Console) -> None:
         console.print(f"(in the files also: {', '.join(left_out)})", highlight=False)
     for note in sheet.notes:
         console.print(note, highlight=False, markup=False)
+
+
+def _jobs(given: int | None, profile: Profile, time_limit: float | None) -> int:
+    """As asked; else one, for cells at once spoil each other's seconds, which smoke runs may."""
+    if given is not None and given < 1:
+        raise UserError(f"--jobs {given}: expected a whole number >= 1")
+    if time_limit is not None:
+        if given not in (None, 1):
+            raise UserError(f"--jobs {given}: with --time-limit cells are run one by one")
+        return 1
+    return given or (os.cpu_count() or 1 if profile.small else 1)
 
 
 def _names(given: str | None) -> tuple[str, ...]:

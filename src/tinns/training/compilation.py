@@ -22,9 +22,26 @@ GPU_OPTIONS = {"xla_gpu_enable_triton_gemm": False, "xla_gpu_autotune_level": 1}
 MOST_BYTES = 500 * 2**20  # kept; above it the older half goes
 
 
+# On a CPU where optimisations are switched off: kernels that are quicker to make.
+QUICK_OPTIONS = {"xla_cpu_use_fusion_emitters": False}
+
+
 def options_for(platform: str) -> dict[str, Any]:
     """What the compiler is told for programs on devices of a platform."""
-    return dict(GPU_OPTIONS) if platform in ("gpu", "cuda") else {}
+    if platform in ("gpu", "cuda"):
+        return dict(GPU_OPTIONS)
+    quick = bool(jax.config.values.get("jax_disable_most_optimizations"))
+    return dict(QUICK_OPTIONS) if quick and _is_known(tuple(QUICK_OPTIONS.items())) else {}
+
+
+@cache
+def _is_known(options: tuple[tuple[str, Any], ...]) -> bool:
+    """Whether this version of the compiler takes the options."""
+    try:
+        jax.jit(lambda x: x, compiler_options=dict(options)).lower(0.0).compile()
+    except Exception:  # whatever the compiler raises at a name that it does not know
+        return False
+    return True
 
 
 @contextmanager
