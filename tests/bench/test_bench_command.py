@@ -35,7 +35,7 @@ def two_rows(monkeypatch):
 
 
 def test_a_table_is_run_written_and_resumed(two_rows, tmp_path, capsys):
-    options = ["bench", "main", "--profile", "smoke", "--out", str(tmp_path)]
+    options = ["bench", "main", "--profile", "smoke", "--out", str(tmp_path), "--jobs", "1"]
     assert main([*options, "--seeds", "0,1"]) == 0
     printed = capsys.readouterr().out
     assert "6/6" in printed
@@ -97,6 +97,8 @@ def test_ctrl_c_keeps_what_ended(two_rows, tmp_path, capsys, monkeypatch):
         (["main", "--problems", "burger"], "did you mean 'burgers'?"),
         (["main", "--methods", "pin"], "did you mean 'pinn'?"),
         (["main", "--time-limit", "0"], "--time-limit 0: expected seconds"),
+        (["main", "--jobs", "0"], "--jobs 0: expected a whole number"),
+        (["main", "--jobs", "2", "--time-limit", "9"], "cells are run one by one"),
     ],
 )
 def test_a_mistake_is_one_line_and_nothing_is_written(arguments, told, tmp_path, capsys):

@@ -8,6 +8,7 @@ from bench_records import PAPER, cell, failed, made_up
 from rich.console import Console
 
 from tinns import UserError
+from tinns.bench.cells import run
 from tinns.bench.display import Display, shortened
 from tinns.bench.runner import run_missing
 from tinns.bench.store import latest_alone
@@ -156,3 +157,13 @@ def test_long_reasons_are_cut():
     assert shortened("a  b\nc") == "a b c"
     assert len(shortened("x" * 500)) == 60
     assert shortened(None)
+
+
+def test_cells_run_at_once_are_stored_as_those_run_one_by_one(go, store):
+    nowhere = [cell("no-such-method", "fast", seed) for seed in (0, 1)]
+    tally = go(nowhere, run, jobs=2)
+    assert (tally.ran, tally.failed, tally.interrupted) == (2, 2, False)
+    for missing in nowhere:
+        record = json.loads((store.folder / f"{missing.name}.json").read_text())
+        assert record["reason"] == "there is no method called no-such-method"
+        assert record["cell"]["seed"] == missing.seed

@@ -27,7 +27,10 @@ def test_a_table_is_made(name, out):
     missing = sorted(needed - METHODS.keys() - DIAGNOSTICS.keys())
     if missing:
         pytest.skip(f"no method called {', '.join(missing)}")
-    assert main(["bench", name, "--profile", "smoke", "--out", str(out), "--quiet"]) == 0
+    assert (
+        main(["bench", name, "--profile", "smoke", "--out", str(out), "--quiet", "--jobs", "1"])
+        == 0
+    )
     records = [
         json.loads((out / "cells" / f"{cell.name}.json").read_text()) for cell in wish(name).cells()
     ]

@@ -36,8 +36,8 @@ def fitting_layout(
     if chunk < SMALLEST_CHUNK:
         raise UserError(
             f"{parameters} parameters need {_gigabytes(squares)} for JᵀJ and its factors, and "
-            f"{_gigabytes(free)} are free on each device; use a smaller network, or Adam or LBFGS, "
-            "which need no JᵀJ"
+            f"{_gigabytes(free)} are free on each device; use a smaller network, or Adam, SOAP or "
+            "LBFGS, which need no JᵀJ"
         )
     layout = Layout(chunk, shards)
     then = forecast(rows, parameters, itemsize, layout)
