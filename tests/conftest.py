@@ -1,5 +1,7 @@
 """Fixtures shared by all tests: the float64 scope, and one small problem with a known solution."""
 
+import os
+from importlib.metadata import version
 from math import pi
 
 import jax
@@ -7,6 +9,10 @@ import jax.numpy as jnp
 import pytest
 
 import tinns
+
+# Kernels that are quicker to make, where JAX knows the flag; it is read before the first program.
+if version("jax").startswith("0.10."):
+    os.environ.setdefault("XLA_FLAGS", "--xla_cpu_use_fusion_emitters=false")
 
 
 @pytest.fixture(scope="module")

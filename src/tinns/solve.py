@@ -252,6 +252,13 @@ def _result(
         "settings": settings_of(recipe),
         **counts,
         **({"windows": _windows(solution, trained)} if trained.windows else {}),
+        **circumstances(),
+    }
+
+
+def circumstances() -> dict[str, Any]:
+    """Where, by which versions and when something was computed, as plain data."""
+    return {
         "device": device_name(),
         "versions": {
             "python": platform.python_version(),

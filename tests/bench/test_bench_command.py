@@ -70,8 +70,8 @@ def test_ctrl_c_keeps_what_ended(two_rows, tmp_path, capsys, monkeypatch):
             return super().__enter__()
 
     monkeypatch.setattr("tinns.training.loop.Interruption", Pressed)
-    options = ["bench", "main", "--methods", "tinn,tinn-one-neuron", "--out", str(tmp_path)]
-    assert main(options) == 130
+    options = ["bench", "main", "--methods", "tinn,tinn-one-neuron", "--jobs", "1"]
+    assert main([*options, "--out", str(tmp_path)]) == 130
     captured = capsys.readouterr()
     assert captured.err.startswith("tinns: interrupted: cells that ended are kept in")
     assert captured.err.count("\n") == 1

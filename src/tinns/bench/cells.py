@@ -1,12 +1,10 @@
 """A cell: one method on one problem with one seed, run for as long as a profile says."""
 
 import math
-import platform
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass, fields, is_dataclass, replace
-from importlib.metadata import version
 from typing import Any
 
 import jax
@@ -21,8 +19,7 @@ from tinns.methods import METHODS
 from tinns.problems import problem_named
 from tinns.recipe import Precision, Recipe, settings_of
 from tinns.sampling import Counts
-from tinns.solve import choose_recipe, device_name, solve
-from tinns.version import __version__
+from tinns.solve import choose_recipe, circumstances, solve
 
 Record = dict[str, Any]
 DONE, FAILED = "done", "failed"
@@ -221,13 +218,7 @@ def _diagnosed(cell: Cell, profile: Profile) -> Record:
         "method": cell.method,
         "seconds": time.perf_counter() - began,
         "iterations": sum(data["fit_iterations"]),
-        "device": device_name(),
-        "versions": {
-            "python": platform.python_version(),
-            **{name: version(name) for name in ("jax", "jaxlib", "numpy")},
-            "tinns": __version__,
-        },
-        "finished": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()),
+        **circumstances(),
     }
     return {"status": DONE, "result": data | facts}
 

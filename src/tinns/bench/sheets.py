@@ -226,7 +226,7 @@ def _about(table: Table, groups: Sequence[Group], profile: Profile) -> list[str]
         return []
     length = {
         "paper": "as long as its recipe says",
-        "smoke": "for two iterations on a handful of points, which shows that it runs and no more",
+        "smoke": "for two iterations with few layers and points, which shows that it runs",
     }.get(profile.name, f"for {profile.seconds or 0:g} seconds")
     where = published().get(table.name, {}).get("where")
     papers = f" The paper's figures: {where}; hours on one NVIDIA A6000." if where else ""
