@@ -110,6 +110,11 @@ def test_coefficients_without_observations_are_refused():
         tinns.solve(Burgers(viscosity=tinns.Unknown(0.1)), QUICK, progress=False)
 
 
+def test_coefficients_are_not_sought_on_grids():
+    with pytest.raises(UserError, match=r"convection, viscosity.*TensorGrid"):
+        tinns.solve("inverse-burgers", method="copinn", progress=False)
+
+
 def test_coefficients_that_were_sought_are_recorded_with_their_errors():
     class Decay(tinns.Problem):
         k: float | tinns.Unknown = tinns.Unknown(1.0)

@@ -24,6 +24,7 @@ from tinns.problems import problem_named
 from tinns.quantities import quantity_shapes, reference_field
 from tinns.recipe import Precision, Recipe, check_seed, settings_of
 from tinns.residuals import Psi, System, assemble
+from tinns.sampling import TensorGrid
 from tinns.separation import Separation
 from tinns.solution import Solution
 from tinns.training import Trained, train
@@ -148,6 +149,11 @@ def choose_recipe(
     if precision is not None:
         chosen = chosen.but(precision=precision)
     check_windows(problem, chosen)
+    if problem.sought and isinstance(chosen.sampler, TensorGrid):
+        raise UserError(
+            f"{problem.name}: {', '.join(problem.sought)} cannot be found with "
+            "sampler=TensorGrid(...); use QuasiRandom() or Uniform(), or another method"
+        )
     if chosen.hard:
         conditions_to_build_in(problem, chosen.hard)  # names that cannot be are told at once
     return name, _limited(chosen, iterations, seconds, target_loss)
