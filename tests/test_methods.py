@@ -112,6 +112,12 @@ def test_every_method_is_described_and_baselines_know_any_problem(heat):
             assert isinstance(apply_method(name, heat, Recipe()), Recipe)
 
 
+@pytest.mark.parametrize("method", ["mlp", "tinn-linear", "pinn", "copinn", "tinn"])
+def test_a_method_scales_coordinates_where_the_recipe_does(method, heat):
+    assert apply_method(method, heat, Recipe()).field.scaled
+    assert not apply_method(method, Burgers(), Burgers().recipe("fast")).field.scaled
+
+
 def test_an_unknown_method_suggests_the_nearest():
     with pytest.raises(UserError, match=r"'tin'.*did you mean 'tinn'"):
         apply_method("tin", Burgers(), Recipe())

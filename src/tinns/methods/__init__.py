@@ -1,5 +1,8 @@
 """Methods: named ways to solve a problem, as changes of its recipe."""
 
+from dataclasses import replace
+from typing import Any
+
 from tinns.errors import unknown_name
 from tinns.methods.baselines import BASELINES
 from tinns.methods.registry import Method
@@ -13,7 +16,14 @@ __all__ = ["METHODS", "Method", "apply_method"]
 
 
 def apply_method(name: str, problem: Problem, recipe: Recipe) -> Recipe:
-    """The recipe for a problem as the method called `name` would have it."""
+    """The recipe for a problem as the method called `name` would have it.
+
+    Where the recipe's network sees scaled coordinates, so does the method's.
+    """
     if name not in METHODS:
         raise unknown_name("method", name, METHODS)
-    return METHODS[name].change(problem, recipe)
+    changed = METHODS[name].change(problem, recipe)
+    field: Any = changed.field
+    if getattr(recipe.field, "scaled", False) and hasattr(field, "scaled"):
+        changed = changed.but(field=replace(field, scaled=True))
+    return changed
