@@ -27,7 +27,7 @@ no number is typed by hand. Errors are relative L2 errors on the problem's test 
 seeds; – stands for what was not run, or is not printed in the paper.
 
 ```
-tinns bench main --profile smoke                 two iterations each: everything runs
+tinns bench main --profile smoke                 the first problem, two iterations of small networks
 tinns bench main --seconds 60                    every method trains for a minute
 tinns bench main --profile paper --seeds 0,1,2   every method as long as it was meant to
 ```

@@ -16,6 +16,7 @@ from tinns import (
     UserError,
 )
 from tinns.problems import Burgers
+from tinns.solve import choose_recipe
 
 pytestmark = pytest.mark.usefixtures("quick_compilation")
 
@@ -108,6 +109,17 @@ def test_mistakes_are_found_before_any_work(settings, named):
 def test_coefficients_without_observations_are_refused():
     with pytest.raises(UserError, match="viscosity cannot be found without observations"):
         tinns.solve(Burgers(viscosity=tinns.Unknown(0.1)), QUICK, progress=False)
+
+
+def test_a_method_that_is_a_recipe_keeps_what_is_asked_for_besides():
+    name, recipe = choose_recipe(Burgers(), None, "pinn", hard=("initial",))
+    assert (name, recipe.hard) == ("pinn", ("initial",))
+    with pytest.raises(UserError, match="nonsense"):
+        choose_recipe(Burgers(), None, "pinn", hard=("nonsense",))
+    with pytest.raises(UserError, match=r"'pinn' is a recipe of its own"):
+        choose_recipe(Burgers(), QUICK, "pinn")
+    with pytest.raises(UserError, match=r"windows=3 .*every 100 steps"):
+        choose_recipe(Burgers(), None, "copinn", windows=3)
 
 
 def test_coefficients_are_not_sought_on_grids():

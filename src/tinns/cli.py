@@ -217,7 +217,8 @@ def bench(
         float | None, _number(float, "Training seconds of every cell (profile equal-time).")
     ] = None,
     seeds: Annotated[
-        str | None, typer.Option(metavar="LIST", help="As in 0,1,2; otherwise the paper's five.")
+        str | None,
+        typer.Option(metavar="LIST", help="As in 0,1,2; otherwise the paper's five (smoke: one)."),
     ] = None,
     problems: Annotated[
         str | None, typer.Option(metavar="LIST", help="Run these alone, as in burgers,wave.")

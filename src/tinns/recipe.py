@@ -115,10 +115,15 @@ class Recipe:
         if isinstance(self.optimizer, Separation):
             return
         every = self.redraw.every if self.redraw is not None else None
-        if every is not None and (self.windows != 1 or self.optimizer.restarts_on_redraw):
+        if every is not None and self.windows != 1:
             raise UserError(
-                f"recipe: Redraw(every={every}) goes neither with time windows nor with "
-                f"{type(self.optimizer).__name__}(...), unless it carries its state over"
+                f"recipe: windows={self.windows!r} with points that change every {every} steps; "
+                "use windows=1, or Redraw(5.0)"
+            )
+        if every is not None and self.optimizer.restarts_on_redraw:
+            raise UserError(
+                f"recipe: {type(self.optimizer).__name__}(...) starts anew whenever points change, "
+                f"and Redraw(every={every}) changes them all the time; use Redraw(5.0)"
             )
         if not (on_grid or self.emphasis):
             return

@@ -18,7 +18,7 @@ from tinns.errors import UserError
 from tinns.fields import Field, Windowed
 from tinns.least_squares.host_blas import single_threaded_blas
 from tinns.marching import march
-from tinns.methods import apply_method
+from tinns.methods import BASELINES, apply_method
 from tinns.problem import Problem
 from tinns.problems import problem_named
 from tinns.quantities import quantity_shapes, reference_field
@@ -143,7 +143,16 @@ def choose_recipe(
         name = recipe or DEFAULT_RECIPE
         chosen = problem.recipe(name)
     _require_data(problem)
-    chosen = apply_method(method, problem, chosen if hard is None else chosen.but(hard=hard))
+    if method in BASELINES:
+        if isinstance(recipe, Recipe):
+            raise UserError(
+                f"method '{method}' is a recipe of its own and would take nothing of yours; leave "
+                "`recipe` out, or take the method's by tinns.methods.apply_method and change it"
+            )
+        name = method
+    chosen = apply_method(method, problem, chosen)
+    if hard is not None:
+        chosen = chosen.but(hard=hard)
     if windows is not None:
         chosen = chosen.but(windows=windows)
     if precision is not None:

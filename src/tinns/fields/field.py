@@ -101,6 +101,7 @@ class TimeInduced:
     fourier_time: FourierFeatures | None = None
 
     def __post_init__(self) -> None:
+        _check_network("TimeInduced: backbone", self.backbone)
         if self.fourier_time is not None and not isinstance(self.trajectory, Layerwise):
             raise UserError(
                 f"TimeInduced: fourier_time with {type(self.trajectory).__name__}; Fourier "
@@ -219,6 +220,7 @@ class SpaceTime:
     fourier: FourierFeatures | None = None
 
     def __post_init__(self) -> None:
+        _check_network("SpaceTime: network", self.network)
         _refuse_to_mix(self.network, self.fourier)
 
     def init(self, key: Array, domain: Box, outputs: int) -> Any:
@@ -297,3 +299,13 @@ def taylor_derivatives(
     u = field(psi, domain, outputs, variables)
     assert isinstance(u, Series)
     return {k: u.derivative(k) for k in wanted}
+
+
+def _check_network(what: str, network: Any) -> None:
+    """Refuse what is no network of one vector, such as a whole field."""
+    is_network = callable(network) and hasattr(network, "init") and not isinstance(network, type)
+    if isinstance(network, Field) or not is_network:
+        raise UserError(
+            f"{what}={network!r}; expected a network of one vector such as MLP((20, 20)), "
+            "PirateNet(...) or, of space, SeparableSpace(...)"
+        )

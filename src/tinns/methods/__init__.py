@@ -12,7 +12,7 @@ from tinns.recipe import Recipe
 
 METHODS: dict[str, Method] = VARIANTS | BASELINES
 
-__all__ = ["METHODS", "Method", "apply_method"]
+__all__ = ["BASELINES", "METHODS", "Method", "apply_method"]
 
 
 def apply_method(name: str, problem: Problem, recipe: Recipe) -> Recipe:

@@ -52,6 +52,7 @@ def pinn(problem: Problem, recipe: Recipe) -> Recipe:
     return _first_order(problem, recipe).but(
         field=SpaceTime(MLP((320,) * 4)),
         optimizer=Adam(1e-3, 0.9, 10_000, iterations / 50, iterations),
+        windows=recipe.windows,
         stop=Stop(iterations=iterations),
     )
 
