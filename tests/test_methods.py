@@ -11,7 +11,7 @@ from tinns.methods import METHODS, apply_method
 from tinns.methods.variants import VARIANTS
 from tinns.problems import AllenCahn, Burgers, KleinGordon, KortewegDeVries, Wave
 
-# [TINN, Tables 1 to 4, 6, 7 and 11]: the counts with which methods are compared.
+# [TINN, Tables 1 to 4, 6, 7 and 10]: the counts with which methods are compared.
 COUNTS = {
     "tinn": (1145, 1185, 1185),
     "tinn-adam": (1145, 1185, 1185),

@@ -20,6 +20,7 @@ from tinns.errors import UserError
 from tinns.files import prepared_folder, write_arrays, write_whole
 from tinns.methods import METHODS
 from tinns.observations import read_observations
+from tinns.outcome import print_outcome
 from tinns.problems import PROBLEMS, problem_named
 from tinns.reference import Reference
 from tinns.solution import Solution
@@ -124,7 +125,7 @@ def solve(
     with _folder_for_results(folder):
         solution = solve_problem(posed, recipe, method, seed, *limits, not quiet, *changes)
     _write_run(solution, folder)
-    _print_summary(solution.result, folder)
+    print_outcome(console, solution.result, folder)
 
 
 @contextmanager
@@ -323,63 +324,6 @@ def _draw(solution: Solution, folder: Path, prefix: str = "") -> list[Path]:
         if plots.has_trajectory(solution):
             drawn.append(plots.plot_trajectory(solution, folder / f"{prefix}trajectory.png"))
     return drawn
-
-
-def _print_summary(result: Any, folder: Path) -> None:
-    console.print(
-        f"{result['problem']}: {result['stop_reason']}, {result['iterations']} iterations, kept "
-        f"number {result['kept_iteration']}; loss {result['loss']:.2e}, validation "
-        f"{result['validation_loss']:.2e}; results and pictures in {folder}",
-        soft_wrap=True,
-    )
-    if result.get("windows"):
-        largest = max(window["jump"] for window in result["windows"])
-        console.print(
-            f"{len(result['windows'])} time windows; the largest jump between two is "
-            f"{largest:.1e} of u",
-            soft_wrap=True,
-        )
-    if result.get("errors"):
-        told = ", ".join(f"{name} {error:.2e}" for name, error in result["errors"].items())
-        console.print(f"relative L2 errors: {told}", soft_wrap=True)
-    if result.get("estimates"):
-        _print_estimates(result["estimates"])
-    error = result["relative_l2"]
-    stated = "no reference known," if error is None else f"relative L2 error {error:.2e} in"
-    console.print(
-        f"{stated} {result['seconds']:.1f} s of training "
-        f"(+ {result['compile_seconds']:.1f} s compilation)",
-        soft_wrap=True,
-    )
-
-
-def _print_estimates(stored: dict[str, Any]) -> None:
-    is_known = any("error" in data for data in stored.values())
-    table = Table(box=None, pad_edge=False)
-    header = ["coefficient", "estimate", "standard error", "95 % interval (local, linear)"]
-    for name in [*header, *(["error"] if is_known else [])]:
-        table.add_column(name, justify="left" if name == "coefficient" else "right", no_wrap=True)
-    for name, data in stored.items():
-        error, interval = data["standard_error"], data["interval"]
-        table.add_row(
-            name,
-            f"{data['value']:.10g}",
-            "not determined" if error is None else f"{error:.2e}",
-            "" if interval is None else f"{interval[0]:.10g} to {interval[1]:.10g}",
-            *([f"{data['error']:.2e}" if "error" in data else ""] if is_known else []),
-        )
-    console.print(table)
-    unfinished = [
-        name
-        for name, data in stored.items()
-        if data["interval"] and abs(data["remaining_step"]) > data["standard_error"]
-    ]
-    if unfinished:
-        console.print(
-            f"not converged: {', '.join(unfinished)} would still move by more than the standard "
-            "error; give more time",
-            soft_wrap=True,
-        )
 
 
 def main(arguments: list[str] | None = None) -> int:

@@ -164,7 +164,7 @@ def settings_of(value: Any) -> Any:
     return dict(value) if isinstance(value, dict) else value
 
 
-# What the paper's program does on every problem [TINN, Appendix E]: uniform points, Algorithm 1 as
+# What the paper's program does on every problem [TINN, Appendix F]: uniform points, Algorithm 1 as
 # published, all points redrawn when validation exceeds five times training.
 PAPER = Recipe(
     field=TimeInduced(),

@@ -187,6 +187,12 @@ class Observations:
         return {name: jnp.asarray(column) for name, column in self.columns.items()}
 
 
+def mesh(domain: Box, axes: Points) -> Points:
+    """All points of the grid of some points of each axis, the last axis fastest."""
+    columns = jnp.meshgrid(*(axes[axis] for axis in domain.axes), indexing="ij")
+    return {axis: column.reshape(-1) for axis, column in zip(domain.axes, columns, strict=True)}
+
+
 def normal(axis: str) -> str:
     """The column that holds the outward normal's component along `axis`."""
     return f"normal_{axis}"

@@ -1,4 +1,4 @@
-"""Parameter counts of the networks that the paper compares with [TINN, Tables 1 to 6]."""
+"""Parameter counts of the networks that the paper compares with [TINN, Tables 1 to 4, 6 and 7]."""
 
 import jax
 import pytest

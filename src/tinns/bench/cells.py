@@ -18,7 +18,7 @@ from tinns.errors import UserError
 from tinns.methods import METHODS
 from tinns.problems import problem_named
 from tinns.recipe import Precision, Recipe, settings_of
-from tinns.sampling import Counts
+from tinns.sampling import Counts, TensorGrid
 from tinns.solve import choose_recipe, circumstances, solve
 
 Record = dict[str, Any]
@@ -136,9 +136,7 @@ def chosen(cell: Cell, profile: Profile) -> tuple[str, Recipe]:
 def shrunk(recipe: Recipe) -> Recipe:
     """The same with few layers, on few points and in few windows of time."""
     windows = SMOKE_WINDOWS if recipe.windows != 1 else 1
-    sampler: Any = recipe.sampler
-    if is_dataclass(sampler) and any(field.name == "per_axis" for field in fields(sampler)):
-        sampler = replace(sampler, per_axis=SMOKE_PER_AXIS)  # pyright: ignore[reportArgumentType]
+    on_grid = isinstance(recipe.sampler, TensorGrid)
     redraw = recipe.redraw and replace(recipe.redraw, ladder=(1,))  # each count is a program
     few = SMOKE_POINTS
     return recipe.but(
@@ -146,7 +144,7 @@ def shrunk(recipe: Recipe) -> Recipe:
         points=few,
         validation=few,
         windows=windows,
-        sampler=sampler,
+        sampler=TensorGrid(SMOKE_PER_AXIS) if on_grid else recipe.sampler,
         redraw=redraw,
     )
 

@@ -13,7 +13,7 @@ class Settings:
 
     Frequencies and causal tolerances are those of PirateNet's authors, as the paper says that it
     uses; they state none for Klein-Gordon, where the defaults stand. Widths, points and iterations
-    are the paper's [TINN, Tables 8 and 9]. The authors' own files differ from the paper in places
+    are the paper's [TINN, Tables 11 and 12]. The authors' own files differ from the paper in places
     (tangent-kernel weights for Allen-Cahn; 4096 points for KdV; widths of 256): there the paper is
     followed.
     """
@@ -22,7 +22,7 @@ class Settings:
     tolerance: float = 1.0  # of causal weights
     chunks: int = 32
     pinn_iterations: int = 250_000
-    mlp_iterations: int = 34_000  # of Algorithm 1 on small networks [TINN, Table 12]
+    mlp_iterations: int = 34_000  # of Algorithm 1 on small networks [TINN, Table 16]
     submlp_iterations: int = 110_000
     submlp_damping: float = 1e-9  # the lowest
     copinn_width: int = 200

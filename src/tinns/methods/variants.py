@@ -84,7 +84,7 @@ def _separation(problem: Problem, recipe: Recipe) -> Recipe:
     return recipe.but(field=RandomFeatures(), optimizer=Separation())
 
 
-# Widths are those with which the paper matches parameter counts [TINN, Tables 2, 4 and 7].
+# Widths are those with which the paper matches parameter counts [TINN, Tables 1, 4 and 6].
 VARIANTS: dict[str, Method] = {
     "tinn": Method("time-induced network, Levenberg-Marquardt", lambda problem, recipe: recipe),
     "tinn-adam": Method(

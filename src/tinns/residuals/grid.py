@@ -14,7 +14,7 @@ from tinns.fields.series import MultiIndex
 from tinns.least_squares.rows import Grid
 from tinns.problem import Evaluate, Problem
 from tinns.residuals.evaluation import Psi
-from tinns.sampling import Boundary, Initial, Interior, Points, Region, normal
+from tinns.sampling import Boundary, Initial, Interior, Points, Region, mesh, normal
 
 
 def lies_on_grids(region: Region) -> bool:
@@ -50,14 +50,14 @@ def grid_of(
         def at(point: Points, values: dict[MultiIndex, Array]) -> Array:
             return rows(psi, lambda _: jets_of(values, domain, unknowns), point | normals)
 
-        return jax.vmap(at)(_mesh(domain, axes), flat)
+        return jax.vmap(at)(mesh(domain, axes), flat)
 
     def all_rows(psi: Psi, axes: Points) -> Array:
         parts = [on(psi, *grid) for grid in _grids(region, domain, axes)]
         return jnp.concatenate(parts) if len(parts) > 1 else parts[0]
 
     def points(axes: Points) -> Points:
-        parts = [_mesh(domain, own) for own, _ in _grids(region, domain, axes)]
+        parts = [mesh(domain, own) for own, _ in _grids(region, domain, axes)]
         return {axis: jnp.concatenate([part[axis] for part in parts]) for axis in domain.axes}
 
     return Grid(all_rows, points)
@@ -79,9 +79,3 @@ def _grids(region: Region, domain: Box, axes: Points) -> list[tuple[Points, Poin
         )
         for face in region.on(domain)
     ]
-
-
-def _mesh(domain: Box, axes: Points) -> Points:
-    """All points of a grid, the last axis fastest, one column per axis."""
-    mesh = jnp.meshgrid(*(axes[axis] for axis in domain.axes), indexing="ij")
-    return {axis: column.reshape(-1) for axis, column in zip(domain.axes, mesh, strict=True)}

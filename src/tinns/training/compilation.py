@@ -16,7 +16,7 @@ from tinns.errors import UserError
 from tinns.files import cache_folder, prepared_folder
 
 # On a GPU: trying out kernels of its own for every product takes the compiler minutes, and those of
-# cuBLAS are as fast.
+# cuBLAS are about as fast.
 GPU_OPTIONS = {"xla_gpu_enable_triton_gemm": False, "xla_gpu_autotune_level": 1}
 
 MOST_BYTES = 500 * 2**20  # kept; above it the older half goes

@@ -11,7 +11,7 @@ from tinns.domain import TIME
 from tinns.errors import UserError
 from tinns.fields.field import LinearOutput
 from tinns.residuals import Psi, System
-from tinns.sampling import Initial
+from tinns.sampling import Initial, mesh
 
 POINTS = 4000  # about how many points of space and time are fitted
 TIMES = 10
@@ -75,6 +75,5 @@ def _grid(system: System) -> dict[str, Array]:
     domain = system.problem.domain
     per_axis = max(2, round((POINTS / TIMES) ** (1 / len(domain.space))))
     counts = {axis: per_axis for axis in domain.space} | {TIME: TIMES}
-    axes = [jnp.linspace(*domain.interval(axis), counts[axis]) for axis in domain.axes]
-    mesh = jnp.meshgrid(*axes, indexing="ij")
-    return {axis: column.reshape(-1) for axis, column in zip(domain.axes, mesh, strict=True)}
+    axes = {axis: jnp.linspace(*domain.interval(axis), counts[axis]) for axis in domain.axes}
+    return mesh(domain, axes)
