@@ -1,10 +1,11 @@
 """Write docs/results.md, the tables of the paper beside ours, from the cells in results/bench.
 
-python benchmarks/results_page.py          rewrite the page
+python benchmarks/results_page.py          rewrite the page and its pictures
 python benchmarks/results_page.py --check  exit 1 if it is out of date
 """
 
 import json
+import shutil
 import sys
 from collections.abc import Iterable, Sequence
 from pathlib import Path
@@ -12,6 +13,7 @@ from pathlib import Path
 from records import ROOT, write_or_check
 from tinns.bench.cells import Profile, Record
 from tinns.bench.formats import markdown_table
+from tinns.bench.picture import picture_of
 from tinns.bench.readings import reading
 from tinns.bench.sheets import sheet_of
 from tinns.bench.store import Store
@@ -19,6 +21,8 @@ from tinns.bench.summary import Group, groups_of
 from tinns.bench.tables import TABLES, Table
 
 PAGE, CELLS = ROOT / "docs/results.md", ROOT / "results/bench/cells"
+PICTURES = ROOT / "docs/images/results"
+DRAWN = ("errors", "shares")  # kinds of table; the others are taken from the curves of these
 OPENING = """# The paper's tables
 
 Each table of the paper is one command, `tinns bench NAME`; its numbers stand beside ours. The page
@@ -78,17 +82,33 @@ def _section(table: Table, store: Store, recorded: Sequence[Profile]) -> str:
     for profile in recorded:
         groups = groups_of(table, profile, store, only_current=False)
         if any(group.records for group in groups):
-            shown.append(_table(table, groups, profile))
+            shown.append(_shown(table, groups, profile))
     nothing = f"Nothing is recorded yet; `tinns bench {table.name} --profile paper` makes it."
     notes = "\n".join(f"- {note}" for note in table.notes)
     return "\n\n".join([*parts, *(shown or [nothing]), notes])
 
 
-def _table(table: Table, groups: Sequence[Group], profile: Profile) -> str:
+def _shown(table: Table, groups: Sequence[Group], profile: Profile) -> str:
     sheet = sheet_of(table, groups, profile)
     done = [record for group in groups for record in group.done]
-    told = [f"**Profile {profile.budget}.** {reading(table, groups, profile)}"]
-    return "\n\n".join([*told, "\n".join(markdown_table(sheet)), *sheet.notes, _versions(done)])
+    parts = [f"**Profile {profile.budget}.** {reading(table, groups, profile)}"]
+    parts.append("\n".join(markdown_table(sheet)))
+    if table.kind in DRAWN and done:
+        parts.append(f"![{table.title}](images/results/{table.name}-{profile.budget}.png)")
+    return "\n\n".join([*parts, *sheet.notes, _versions(done)])
+
+
+def draw(folder: Path = CELLS, pictures: Path = PICTURES) -> None:
+    """The picture of every table that has one, in place of those that were there."""
+    shutil.rmtree(pictures, ignore_errors=True)
+    store = Store(folder)
+    for profile in profiles(folder):
+        for table in (table for table in TABLES.values() if table.kind in DRAWN):
+            groups = groups_of(table, profile, store, only_current=False)
+            if any(group.done for group in groups):
+                pictures.mkdir(parents=True, exist_ok=True)
+                figure = picture_of(table, groups, sheet_of(table, groups, profile))
+                figure.savefig(pictures / f"{table.name}-{profile.budget}.png", dpi=90)
 
 
 def _versions(records: Iterable[Record]) -> str:
@@ -103,6 +123,8 @@ def _versions(records: Iterable[Record]) -> str:
 
 
 def main() -> int:
+    if "--check" not in sys.argv:
+        draw()
     return write_or_check(PAGE, page())
 
 

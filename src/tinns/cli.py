@@ -236,12 +236,17 @@ def bench(
     jobs: Annotated[
         int | None, _number(int, "Cells at once; otherwise one, and in smoke runs one a core.")
     ] = None,
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", help="Say what would be run, and run nothing.")
+    ] = False,
     quiet: Annotated[bool, typer.Option("--quiet", help="Write files, print nothing.")] = False,
 ) -> None:
     """Make a table of the paper, our numbers beside its own; cells that are there are kept."""
     asked = bench_command.wish(
         name, profile, seconds, seeds, problems, methods, out, time_limit, retry, again, jobs
     )
+    if dry_run:
+        return bench_command.foretell(asked, console)
     try:
         with _folder_for_results(out):
             interrupted = bench_command.bench(asked, console, quiet).interrupted

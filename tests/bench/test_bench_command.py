@@ -160,8 +160,18 @@ def test_smoke_runs_every_row_once_and_every_harder_problem_once():
     }
 
 
-def test_a_restricted_run_shows_the_whole_table(tmp_path):
-    """What was run before, or on another machine, stands in the table too."""
+def test_a_dry_run_says_what_would_be_run_and_writes_nothing(tmp_path, capsys):
+    out = tmp_path / "out"
+    options = ["bench", "trajectory-forms", "--seconds", "30", "--seeds", "0,1", "--dry-run"]
+    assert main([*options, "--problems", "burgers", "--out", str(out)]) == 0
+    told = capsys.readouterr().out
+    assert "burgers_tinn-linear_paper_equal-time-30s_seed1: missing" in told
+    assert "cells to run: 6 (0:03:00 of training, and compilation besides), found: 0" in told
+    assert not out.exists()
+
+
+def test_a_restricted_run_writes_the_whole_table_and_shows_what_was_asked_for(tmp_path):
+    """What was run before, or on another machine, stands in the files too."""
     asked = wish("trajectory-forms", "paper", seeds="0", problems="burgers", out=tmp_path)
     console = command.Console(file=(tmp_path / "log").open("w"))
     other = cell("tinn-linear", "paper", problem="allen-cahn")
@@ -172,6 +182,10 @@ def test_a_restricted_run_shows_the_whole_table(tmp_path):
     text = (tmp_path / "trajectory-forms-paper.md").read_text()
     assert "| allen-cahn | linear | 7.00e-07 |" in text
     assert "2.00e-07" in text
+    console.file.flush()
+    shown = (tmp_path / "log").read_text()
+    assert "2.00e-07" in shown
+    assert "allen-cahn" not in shown
 
 
 def test_the_list_names_the_tables(capsys):

@@ -57,6 +57,25 @@ def test_cells_stand_in_their_tables_with_hardware_and_versions(store):
     assert "Nothing is recorded yet" in section(results_page.page(store.folder), "transport")
 
 
+def test_pictures_of_the_page_are_drawn(store, tmp_path):
+    for problem, error in (("burgers", 5e-7), ("wave", 1e-5)):
+        put(store, made_up(cell(problem=problem), error))
+    pictures = tmp_path / "pictures"
+    pictures.mkdir()
+    (pictures / "old.png").write_text("")
+    results_page.draw(store.folder, pictures)
+    page = results_page.page(store.folder)
+    linked = {name.split(".png")[0] for name in page.split("images/results/")[1:]}
+    assert {path.stem for path in pictures.iterdir()} == linked
+    assert "main-paper" in linked
+
+
+def test_every_linked_picture_is_there():
+    page = results_page.PAGE.read_text()
+    for name in (part.split(")")[0] for part in page.split("(images/results/")[1:]):
+        assert (results_page.PICTURES / name).exists(), name
+
+
 def test_cells_of_settings_that_have_changed_stay_on_the_page(store):
     put(store, made_up(cell(), 5e-7, settings={"older": True}))
     assert "5.00e-07" in section(results_page.page(store.folder), "main")
@@ -70,8 +89,8 @@ def test_the_sentence_names_winners_and_what_is_far_from_the_paper(store):
     winner = "linear" if linear / 4 < 3 * tinn else "layer-wise (TINN)"
     assert f"Lowest error: {winner} (burgers)." in told
     assert "In the paper: TINN (burgers)." in told
-    assert "layer-wise (TINN) on burgers (3 times)" in told
-    assert "linear on burgers (4 times lower)" in told
+    assert "At least twice the paper's error: layer-wise (TINN) (burgers ×3)." in told
+    assert "At most half of it: linear (burgers ÷4)." in told
 
 
 def test_sentences_of_other_tables_count_what_was_reached(store):

@@ -172,6 +172,14 @@ def test_comma_separated_numbers_have_all_digits(full):
     assert float(row["error: deviation"]) == pytest.approx(np.sqrt(2) * 1e-6, rel=1e-14)
     assert float(row["paper's error: deviation"]) == PAPERS["deviation"]
     assert rows[-1]["error"] == ""
+    assert (row["iterations"], row["parameters"]) == ("1000", "1145")
+
+
+def test_lines_of_unequal_seeds_are_told(full):
+    told = "Lines differ in how many seeds were run."
+    assert told in sheet(MAIN, full).notes[0]
+    alone = [group for group in groups_of(MAIN, PAPER, full) if group.row.label == ALGORITHM_1]
+    assert told not in sheet_of(MAIN, alone, PAPER).notes[0]
 
 
 def test_markdown_has_as_many_cells_in_every_row(full):
@@ -220,4 +228,5 @@ def test_the_picture_has_a_panel_a_problem_and_a_line_a_row(full):
     assert {line.get_label() for line in labelled} == {"PINN", ALGORITHM_1, ACCELERATED}
     tinn = next(line for line in labelled if line.get_label() == ALGORITHM_1)
     np.testing.assert_allclose(tinn.get_ydata(), 2e-5 / np.asarray(tinn.get_xdata()))
-    assert len(burgers.lines) - len(labelled) == len(MAIN.rows)  # the paper's errors
+    papers = {row.printed for row in MAIN.rows}
+    assert len(burgers.lines) - len(labelled) == len(papers)

@@ -3,6 +3,7 @@
 import os
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
@@ -12,10 +13,10 @@ from tinns.bench import formats
 from tinns.bench.cells import Cell, Profile, Record, cells_of, profile_named, run
 from tinns.bench.display import Display
 from tinns.bench.picture import picture_of
-from tinns.bench.runner import Tally, run_missing
+from tinns.bench.runner import Tally, outstanding, run_missing
 from tinns.bench.sheets import Sheet, sheet_of
 from tinns.bench.store import Store
-from tinns.bench.summary import groups_of
+from tinns.bench.summary import Group, groups_of
 from tinns.bench.tables import TABLES, Row, Table, table_named
 from tinns.errors import UserError, unknown_name
 from tinns.files import prepared_folder, write_whole
@@ -51,9 +52,14 @@ class Wish:
         )
         return list(dict.fromkeys(cells))
 
-    def shown(self, table: Table) -> Table:
-        """The table that is shown: whole, with all that is stored, but in a smoke run."""
+    def stored(self, table: Table) -> Table:
+        """The table that is written: whole, with all that is stored, but in a smoke run."""
         return replace(table, problems=self._problems(table)) if self.profile.small else table
+
+    def shows(self, table: Table, group: Group) -> bool:
+        """Whether a line was asked for; other kinds of table compare all of their rows."""
+        chosen = table.kind != "errors" or not self.methods or self._asks_for(group.row)
+        return chosen and group.problem in self._problems(table)
 
     def _to_run(self, table: Table) -> Table:
         rows = tuple(row for row in table.rows if not self.methods or self._asks_for(row))
@@ -119,7 +125,10 @@ def bench(
     quiet: bool = False,
     run_cell: Callable[[Cell, Profile], Record | None] = run,
 ) -> Tally:
-    """Run the cells that are missing; show and write the tables, also where it was interrupted."""
+    """Run the cells that are missing; show and write the tables, also where it was interrupted.
+
+    The files hold all that is stored, whoever ran it; the terminal shows what was asked for.
+    """
     store = Store(prepared_folder(prepared_folder(asked.out) / "cells"))
     display = Display(console, asked.profile.seconds, quiet)
     tally = run_missing(
@@ -134,15 +143,29 @@ def bench(
         asked.jobs,
     )
     for table in asked.tables:
-        groups = groups_of(asked.shown(table), asked.profile, store)
+        groups = groups_of(asked.stored(table), asked.profile, store)
         sheet = sheet_of(table, groups, asked.profile)
         figure = picture_of(table, groups, sheet)
         if not quiet:
-            _show(sheet, console)
+            shown = [group for group in groups if asked.shows(table, group)]
+            _show(sheet_of(table, shown, asked.profile), console)
         for path in write_table(sheet, figure, asked.out, f"{table.name}-{asked.profile.budget}"):
             display.says(f"wrote {path}")
     display.says(told(tally, store.folder))
     return tally
+
+
+def foretell(asked: Wish, console: Console) -> None:
+    """Say what would be run; nothing is written."""
+    standings = Store(asked.out / "cells").standings(asked.cells(), asked.profile)
+    waiting = outstanding(standings, asked.retry, asked.again)
+    for cell in waiting:
+        console.print(f"{cell.name}: {standings[cell]}", soft_wrap=True, highlight=False)
+    kept = len(standings) - len(waiting)
+    seconds = asked.profile.seconds
+    length = timedelta(seconds=round(seconds * len(waiting))) if seconds else None
+    told = f" ({length} of training, and compilation besides)" if length else ""
+    console.print(f"cells to run: {len(waiting)}{told}, found: {kept}", highlight=False)
 
 
 def write_table(sheet: Sheet, figure: Any, folder: Path, name: str) -> list[Path]:

@@ -136,6 +136,8 @@ def _longest_word(heading: str) -> int:
 
 
 def _digits(value: str | int | float | None) -> str:
+    if isinstance(value, float) and value.is_integer() and abs(value) < 1e15:
+        return str(int(value))  # counts, whose means over seeds are floats
     return "" if value is None else str(value)
 
 

@@ -5,6 +5,7 @@ from math import ceil
 
 import numpy as np
 from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
 from matplotlib.ticker import LogLocator, NullFormatter
 
 from tinns.bench.sheets import Sheet
@@ -34,15 +35,17 @@ def _curves(table: Table, groups: Sequence[Group]) -> Figure:
     }
     shown = {}
     for axes, problem in zip(panels, problems, strict=False):
+        drawn = set()
         for group in (g for g in groups if g.problem == problem):
             label, colour = group.row.label, colours[group.row.label]
             curve = group.curve()
             if curve is not None:
                 (line,) = axes.plot(*curve, color=colour, lw=1.6, marker="o", ms=2.5, label=label)
                 shown.setdefault(label, line)
-            if "error" in group.printed:
-                stated = axes.axhline(group.printed["error"], color=colour, lw=0.9, ls=":")
-                shown.setdefault(DOTTED, stated)
+            if "error" in group.printed and group.row.printed not in drawn:
+                drawn.add(group.row.printed)  # of two rows that stand for one of the paper's
+                axes.axhline(group.printed["error"], color=colour, lw=1.1, ls=":")
+                shown[DOTTED] = Line2D([], [], color="0.3", lw=1.1, ls=":")
         axes.set(xscale="log", yscale="log", title=problem, xlabel="training seconds")
         axes.set_ylabel("relative L2 error")
         axes.xaxis.set_major_locator(LogLocator(subs=(1.0, 3.0)))

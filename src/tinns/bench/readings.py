@@ -9,7 +9,7 @@ from tinns.bench.sheets import sheet_of
 from tinns.bench.summary import UNKNOWN_FUNCTION, Group, Spread
 from tinns.bench.tables import ACCELERATED, ALGORITHM_1, Kind, Table
 
-FAR = 2.0  # times the paper's error, or below half of it, is worth saying
+FAR = 2.0  # times the paper's error, or half of it, is worth saying
 NONE = "none"
 
 
@@ -21,7 +21,8 @@ def reading(table: Table, groups: Sequence[Group], profile: Profile) -> str:
 def _errors(table: Table, groups: Sequence[Group], profile: Profile) -> dict[str, str]:
     ours: dict[str, dict[str, float]] = {}
     papers: dict[str, dict[str, float]] = {}
-    worse, better = [], []
+    worse: dict[str, list[str]] = {}
+    better: dict[str, list[str]] = {}
     for group in groups:
         for quantity in group.quantities:
             where = (
@@ -33,17 +34,20 @@ def _errors(table: Table, groups: Sequence[Group], profile: Profile) -> dict[str
             if not error:
                 continue
             ours.setdefault(where, {})[group.row.label] = error.mean
-            if stated and error.mean > FAR * stated.mean:
-                worse.append(f"{group.row.label} on {where} ({error.mean / stated.mean:.2g} times)")
-            if stated and error.mean < stated.mean / FAR:
-                times = stated.mean / max(error.mean, np.finfo(float).tiny)
-                better.append(f"{group.row.label} on {where} ({times:.2g} times lower)")
+            if stated and error.mean >= FAR * stated.mean:
+                worse.setdefault(group.row.label, []).append(
+                    f"{where} ×{_ratio(error.mean, stated.mean)}"
+                )
+            if stated and error.mean <= stated.mean / FAR:
+                better.setdefault(group.row.label, []).append(
+                    f"{where} ÷{_ratio(stated.mean, error.mean)}"
+                )
     known = {where: errors for where, errors in papers.items() if where in ours}
     return {
         "lowest": _winners(ours),
         "papers": _winners(known),
-        "worse": "; ".join(worse) or NONE,
-        "better": "; ".join(better) or NONE,
+        "worse": _listed(worse),
+        "better": _listed(better),
     }
 
 
@@ -53,7 +57,17 @@ def _winners(errors: dict[str, dict[str, float]]) -> str:
     for where, found in errors.items():
         if len(found) > 1:
             places.setdefault(min(found, key=lambda label: found[label]), []).append(where)
+    return _listed(places)
+
+
+def _listed(places: dict[str, list[str]]) -> str:
     return "; ".join(f"{label} ({', '.join(at)})" for label, at in places.items()) or NONE
+
+
+def _ratio(larger: float, smaller: float) -> str:
+    """In two digits: 3.5, 140 or 2.1e+05."""
+    ratio = float(f"{larger / max(smaller, np.finfo(float).tiny):.2g}")
+    return f"{ratio:.1e}" if ratio >= 1e4 else f"{ratio:g}"
 
 
 def _convergence(table: Table, groups: Sequence[Group], profile: Profile) -> dict[str, str]:

@@ -2,7 +2,7 @@
 
 import multiprocessing
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import suppress
@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from tinns.bench.cells import DONE, FAILED, Cell, Profile, Record, run
 from tinns.bench.display import Display
-from tinns.bench.store import Store
+from tinns.bench.store import STALE, Standing, Store
 from tinns.errors import UserError
 
 RunCell = Callable[[Cell, Profile], Record | None]
@@ -40,16 +40,15 @@ def run_missing(
     jobs: int = 1,
 ) -> Tally:
     """Run what is not stored or stale; with `retry` also what failed, with `again` everything."""
-    tally, waiting = Tally(), []
-    for cell in dict.fromkeys(cells):  # tables share cells
-        standing = store.standing(cell, profile)
-        if again or standing not in (DONE, FAILED) or (retry and standing == FAILED):
-            waiting.append(cell)
-            if standing == "stale":
-                display.says(f"{cell.name}: settings have changed since it was stored; run again")
-        else:
+    tally = Tally()
+    standings = store.standings(cells, profile)
+    waiting = outstanding(standings, retry, again)
+    for cell, standing in standings.items():
+        if cell not in waiting:
             tally.kept += 1
             tally.failed += standing == FAILED
+        elif standing == STALE:
+            display.says(f"{cell.name}: settings have changed since it was stored; run again")
     with display.showing(len(waiting), tally.kept):
         at_once = min(jobs, len(waiting))
         outcomes = (
@@ -68,6 +67,17 @@ def run_missing(
         else:
             tally.left_out = len(waiting) - tally.ran
     return tally
+
+
+def outstanding(
+    standings: Mapping[Cell, Standing], retry: bool = False, again: bool = False
+) -> list[Cell]:
+    """The cells that have to be run."""
+    return [
+        cell
+        for cell, standing in standings.items()
+        if again or standing not in (DONE, FAILED) or (retry and standing == FAILED)
+    ]
 
 
 def _one_by_one(

@@ -230,11 +230,12 @@ def _about(table: Table, groups: Sequence[Group], profile: Profile) -> list[str]
     }.get(profile.name, f"for {profile.seconds or 0:g} seconds")
     where = published().get(table.name, {}).get("where")
     papers = f" The paper's figures: {where}; hours on one NVIDIA A6000." if where else ""
+    counts = {len(group.done) for group in groups if group.done}
+    seeds = " Lines differ in how many seeds were run." if len(counts) > 1 else ""
     mixed = " Seconds of different devices cannot be compared." if len(found) > 1 else ""
     return [
         f"Every method was trained {length}, on {' and '.join(found)}.{mixed} Seconds are training "
-        "without compilation; ± is the standard deviation over seeds."
-        f"{papers}"
+        f"without compilation; ± is the standard deviation over seeds.{seeds}{papers}"
     ]
 
 

@@ -1,12 +1,14 @@
 """Cells on disk: one JSON file each, written as soon as it ends, shared by all tables."""
 
 import json
+from collections.abc import Iterable
 from pathlib import Path
 
 from tinns.bench.cells import DONE, Cell, Profile, Record, settings
 from tinns.errors import UserError
 from tinns.files import write_whole
 
+STALE, MISSING = "stale", "missing"
 Standing = str  # "done", "failed", "stale" or "missing"
 
 
@@ -32,8 +34,12 @@ class Store:
         """Whether a cell is there, and made by the settings of today."""
         record = self.read(cell)
         if record is None:
-            return "missing"
-        return record["status"] if is_current(record, cell, profile) else "stale"
+            return MISSING
+        return record["status"] if is_current(record, cell, profile) else STALE
+
+    def standings(self, cells: Iterable[Cell], profile: Profile) -> dict[Cell, Standing]:
+        """The same of many cells, in their order; those that tables share, once."""
+        return {cell: self.standing(cell, profile) for cell in dict.fromkeys(cells)}
 
     def seeds(self, cell: Cell) -> list[Record]:
         """What was stored of all seeds of a cell, in their order."""

@@ -41,8 +41,8 @@ class Table:
     kind: Kind = "errors"
     measure: str | None = None
     reading: str = (
-        "Lowest error: {lowest}. In the paper: {papers}. More than twice the paper's error: "
-        "{worse}. Less than half of it: {better}."
+        "Lowest error: {lowest}. In the paper: {papers}. At least twice the paper's error: "
+        "{worse}. At most half of it: {better}."
     )
 
     def rows_of(self, problem: str) -> tuple[Row, ...]:
@@ -131,7 +131,7 @@ TABLES: dict[str, Table] = {
             ),
             (AS_RELEASED, BASELINES_ALONE),
             reading="What the network alone does, with the optimiser and the points fixed. Lowest "
-            "error: {lowest}. In the paper: {papers}. More than twice the paper's error: {worse}.",
+            "error: {lowest}. In the paper: {papers}. At least twice the paper's error: {worse}.",
         ),
         Table(
             "hyperpinn",
