@@ -34,6 +34,7 @@ seeds; – stands for what was not run, or is not printed in the paper.
 tinns bench main --profile smoke                 the first problem, two iterations of small networks
 tinns bench main --seconds 60                    every method trains for a minute
 tinns bench main --profile paper --seeds 0,1,2   every method as long as it was meant to
+tinns bench main --seconds 60 --dry-run          only say which cells are missing, and how long
 ```
 
 A cell that is there is not run again, so that a bench can be stopped and gone on with."""

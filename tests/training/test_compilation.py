@@ -6,7 +6,8 @@ import jax
 import jax.numpy as jnp
 import pytest
 
-from tinns.training.compilation import _thin_out, kept_on_disk
+from tinns.training import compilation
+from tinns.training.compilation import GPU_OPTIONS, _thin_out, kept_on_disk, options_for
 
 
 @pytest.fixture
@@ -75,3 +76,9 @@ def test_the_least_recently_used_files_go_first(tmp_path):
     assert len(list(tmp_path.iterdir())) == 4
     _thin_out(tmp_path, most=399)
     assert {file.name for file in tmp_path.iterdir()} == {"3-cache"}
+
+
+def test_options_that_this_compiler_does_not_know_are_left_out(monkeypatch):
+    assert options_for("gpu") == GPU_OPTIONS
+    monkeypatch.setattr(compilation, "GPU_OPTIONS", {"xla_no_such_option": 1})
+    assert options_for("gpu") == {}

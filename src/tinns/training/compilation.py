@@ -28,15 +28,18 @@ QUICK_OPTIONS = {"xla_cpu_use_fusion_emitters": False}
 
 def options_for(platform: str) -> dict[str, Any]:
     """What the compiler is told for programs on devices of a platform."""
-    if platform in ("gpu", "cuda"):
-        return dict(GPU_OPTIONS)
     quick = bool(jax.config.values.get("jax_disable_most_optimizations"))
-    return dict(QUICK_OPTIONS) if quick and _is_known(tuple(QUICK_OPTIONS.items())) else {}
+    options: dict[str, Any] = QUICK_OPTIONS if quick else {}
+    if platform in ("gpu", "cuda"):
+        options = GPU_OPTIONS
+    return dict(options) if _is_known(tuple(options.items())) else {}
 
 
 @cache
 def _is_known(options: tuple[tuple[str, Any], ...]) -> bool:
     """Whether this version of the compiler takes the options."""
+    if not options:
+        return True
     try:
         jax.jit(lambda x: x, compiler_options=dict(options)).lower(0.0).compile()
     except Exception:  # whatever the compiler raises at a name that it does not know
