@@ -1,6 +1,8 @@
 """What Adam and SOAP have in common: one gradient, one transformation of it, one learning rate."""
 
+from abc import ABC, abstractmethod
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import jax
@@ -14,35 +16,55 @@ from tinns.least_squares.rows import Block, Data, Psi, loss_and_gradient
 from tinns.optimizers.schedules import Schedule
 
 
-def scheduled_init(transformation: optax.GradientTransformation, psi: Psi) -> Any:
-    """The state of the transformation, and a count of steps."""
-    return transformation.init(psi), jnp.asarray(0)
+@dataclass(frozen=True)
+class FirstOrder(ABC):
+    """ψ - η N, where N is the transformed gradient of ‖r‖² and η follows a `Schedule`."""
 
+    learning_rate: float = 1e-3
+    decay_rate: float = 0.9
+    warmup: float = 1000
+    decay_steps: float = 2000
+    over: float | None = None  # iterations the schedule was made for; None: k counts steps
+    b1: float = 0.9
+    b2: float = 0.999
+    epsilon: float = 1e-8
+    restarts_on_redraw = False
+    forms_jacobian = False
 
-def scheduled_step(
-    transformation: optax.GradientTransformation,
-    schedule: Schedule,
-    blocks: Sequence[Block],
-    psi: Psi,
-    data: Sequence[Data],
-    state: Any,
-    layout: Layout,
-    spent: Array | float,
-) -> tuple[Psi, Any, dict[str, Array]]:
-    """ψ - η N, where N is the transformed gradient of ‖r‖² and η is what the schedule says."""
-    inner, count = state
-    loss, gradient, split = loss_and_gradient(blocks, psi, data, layout)
-    direction, inner = transformation.update(gradient, inner, psi)
-    rate = schedule(count, spent)
-    # The rate may come in double precision; parameters in single precision shall stay so.
-    updates = jax.tree.map(lambda leaf: -rate.astype(leaf.dtype) * leaf, direction)
-    report = {
-        "loss": loss,
-        "losses": split,
-        "learning_rate": rate,
-        "step_norm": optax.tree.norm(updates),
-    }
-    return optax.apply_updates(psi, updates), (inner, count + 1), report
+    def __post_init__(self) -> None:
+        Schedule.of(self)
+        self._transformation()
+
+    @abstractmethod
+    def _transformation(self) -> optax.GradientTransformation:
+        """What makes N of the gradient; it refuses settings that are out of range."""
+
+    def init(self, psi: Psi) -> Any:
+        """The state of the transformation, and a count of steps."""
+        return self._transformation().init(psi), jnp.asarray(0)
+
+    def step(
+        self,
+        blocks: Sequence[Block],
+        psi: Psi,
+        data: Sequence[Data],
+        state: Any,
+        layout: Layout,
+        spent: Array | float = 0.0,
+    ) -> tuple[Psi, Any, dict[str, Array]]:
+        inner, count = state
+        loss, gradient, split = loss_and_gradient(blocks, psi, data, layout)
+        direction, inner = self._transformation().update(gradient, inner, psi)
+        rate = Schedule.of(self)(count, spent)
+        # The rate may come in double precision; parameters in single precision shall stay so.
+        updates = jax.tree.map(lambda leaf: -rate.astype(leaf.dtype) * leaf, direction)
+        report = {
+            "loss": loss,
+            "losses": split,
+            "learning_rate": rate,
+            "step_norm": optax.tree.norm(updates),
+        }
+        return optax.apply_updates(psi, updates), (inner, count + 1), report
 
 
 def check_moments(name: str, b1: float, b2: float, epsilon: float) -> None:

@@ -10,9 +10,7 @@ import optax
 from jax import Array
 
 from tinns.errors import UserError
-from tinns.least_squares.layout import Layout
-from tinns.least_squares.rows import Block, Data, Psi
-from tinns.optimizers.first_order import check_moments, scheduled_init, scheduled_step
+from tinns.optimizers.first_order import FirstOrder, check_moments
 from tinns.optimizers.matrix_groups import (
     Group,
     arrangement,
@@ -22,34 +20,19 @@ from tinns.optimizers.matrix_groups import (
     unstacked,
 )
 from tinns.optimizers.orthonormal import EXACT, METHODS, Orthonormalisation, factorised
-from tinns.optimizers.schedules import Schedule
 
 
 @dataclass(frozen=True)
-class SOAP:
+class SOAP(FirstOrder):
     """SOAP; the learning rate warms up linearly and then decays exponentially (`Schedule`).
 
     Moments and refresh are those with which jaxpi calls it: 0.9, 0.999, every second step. The
     library it calls has 0.95, 0.95, every tenth. There is no weight decay.
     """
 
-    learning_rate: float = 1e-3
-    decay_rate: float = 0.9
-    warmup: float = 1000
-    decay_steps: float = 2000
-    over: float | None = None  # iterations the schedule was made for; None: k counts steps
-    b1: float = 0.9
-    b2: float = 0.999
-    epsilon: float = 1e-8
     refresh: int = 2  # steps between refreshes of the eigenbases
     max_size: int = 10_000  # a longer side of a matrix is not rotated
     orthonormalisation: Orthonormalisation = "qr"
-    restarts_on_redraw = False
-    forms_jacobian = False
-
-    def __post_init__(self) -> None:
-        Schedule.of(self)
-        self._transformation()
 
     def _transformation(self) -> optax.GradientTransformation:
         return scale_by_soap(
@@ -60,21 +43,6 @@ class SOAP:
             max_size=self.max_size,
             orthonormalisation=self.orthonormalisation,
         )
-
-    def init(self, psi: Psi) -> Any:
-        return scheduled_init(self._transformation(), psi)
-
-    def step(
-        self,
-        blocks: Sequence[Block],
-        psi: Psi,
-        data: Sequence[Data],
-        state: Any,
-        layout: Layout,
-        spent: Array | float = 0.0,
-    ) -> tuple[Psi, Any, dict[str, Array]]:
-        transformation, schedule = self._transformation(), Schedule.of(self)
-        return scheduled_step(transformation, schedule, blocks, psi, data, state, layout, spent)
 
 
 class SoapState(NamedTuple):
