@@ -172,3 +172,16 @@ def test_single_precision_solutions():
     assert single.psi["field"]["offset"][0][0].dtype == np.float32
     assert np.isfinite(single(x=0.3, t=0.5))
     assert double.psi["field"]["offset"][0][0].dtype == np.float64
+
+
+def test_single_precision_is_evaluated_with_all_its_digits():
+    """As it was trained: by default a GPU would multiply matrices with fewer."""
+    seen = set()
+
+    def product(x, t):
+        seen.add((jax.config.jax_default_matmul_precision, str(x.dtype)))
+        return x * t
+
+    single = untrained(Formula(product), Box(x=(-1, 1), t=(0, 1)), precision="float32")
+    single.grid(x=3, t=2)
+    assert seen == {("highest", "float32")}

@@ -16,6 +16,7 @@ from tinns.domain import TIME
 from tinns.errors import UserError
 from tinns.fields import Constrained, Field, Layerwise, TimeInduced
 from tinns.files import write_whole
+from tinns.precision import computing_in
 from tinns.solution import Solution
 from tinns.training import History
 
@@ -82,7 +83,7 @@ def plot_trajectory(solution: Solution, path: str | Path) -> Path:
         raise UserError("only a layer-wise trajectory has a code Φ(t) to draw")
     psi, domain = solution.psi["field"], solution.domain
     times = np.linspace(*solution.domain.interval(TIME), 300)
-    with jax.enable_x64(solution.precision == "float64"):
+    with computing_in(solution.precision):
         phi = np.asarray(jax.vmap(lambda t: field.temporal_code(psi, domain, t))(times))
     path_of_weights = field.path(psi)
     names = _group_names(path_of_weights["offset"])

@@ -10,11 +10,10 @@ from tinns.errors import UserError
 from tinns.fields import Field, RandomFeatures, TimeInduced
 from tinns.least_squares import AcceleratedLM, LevenbergMarquardt
 from tinns.optimizers import Step
+from tinns.precision import Precision
 from tinns.sampling import Counts, QuasiRandom, Sampler, TensorGrid, Uniform
 from tinns.separation import Separation
 from tinns.strategies import Balancing, Difficulty, Emphasis, Redraw
-
-Precision = Literal["float64", "float32"]
 
 
 @dataclass(frozen=True)

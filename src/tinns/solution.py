@@ -17,6 +17,7 @@ from tinns.errors import UserError, unknown_name
 from tinns.fields import Field, Windowed
 from tinns.fields.jets import multi_index
 from tinns.fields.series import MultiIndex
+from tinns.precision import computing_in
 from tinns.problem import Problem
 from tinns.quantities import evaluate_quantities, quantity_shapes, reference_field
 from tinns.reference import Reference
@@ -165,7 +166,7 @@ class Solution:
             return np.array([])
         axes = self._test_axes({})
         mesh = np.meshgrid(*(axes[axis] for axis in self.domain.space), indexing="ij")
-        with jax.enable_x64(self.precision == "float64"):
+        with computing_in(self.precision):
             space = {
                 axis: jnp.asarray(m.reshape(-1))
                 for axis, m in zip(self.domain.space, mesh, strict=True)
@@ -250,7 +251,7 @@ class Solution:
     ) -> dict[str, np.ndarray]:
         """A function of many points, called with so many of them at once."""
         count, pieces = columns[TIME].size, []
-        with jax.enable_x64(self.precision == "float64"):
+        with computing_in(self.precision):
             for first in range(0, max(count, 1), chunk):
                 points = {n: jnp.asarray(c[first : first + chunk]) for n, c in columns.items()}
                 pieces.append(jax.tree.map(partial(np.asarray, dtype=float), function(points)))

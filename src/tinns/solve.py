@@ -19,10 +19,11 @@ from tinns.fields import Field, Windowed
 from tinns.least_squares.host_blas import single_threaded_blas
 from tinns.marching import march
 from tinns.methods import BASELINES, apply_method
+from tinns.precision import Precision, computing_in
 from tinns.problem import Problem
 from tinns.problems import problem_named
 from tinns.quantities import quantity_shapes, reference_field
-from tinns.recipe import Precision, Recipe, check_seed, settings_of
+from tinns.recipe import Recipe, check_seed, settings_of
 from tinns.residuals import Psi, System, assemble
 from tinns.sampling import TensorGrid
 from tinns.separation import Separation
@@ -70,8 +71,7 @@ def solve(
     )
     with kept_on_disk():
         with (
-            jax.enable_x64(chosen.precision == "float64"),
-            jax.default_matmul_precision("highest"),  # single precision means all its digits
+            computing_in(chosen.precision),
             watching(chosen.stop, progress) as watcher,
             single_threaded_blas(),
         ):

@@ -16,6 +16,7 @@ from tinns.domain import TIME, Box
 from tinns.errors import UserError
 from tinns.fields import Constrained, Field
 from tinns.files import write_whole
+from tinns.precision import computing_in
 from tinns.problem import Problem
 from tinns.problems import PROBLEMS, problem_named
 from tinns.recipe import settings_of
@@ -110,7 +111,7 @@ def _rebuild(
     field = revive(header["field"])
     unknowns = tuple(header["unknowns"])
     precision = header["precision"]
-    with jax.enable_x64(precision == "float64"):
+    with computing_in(precision):
         shapes = jax.eval_shape(lambda: field.init(jax.random.key(0), domain, len(unknowns)))
     template = {"field": shapes, "coefficients": {name: np.zeros(()) for name in header["sought"]}}
     wanted, tree = jax.tree.flatten(template)

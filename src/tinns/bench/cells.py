@@ -16,8 +16,9 @@ from tinns.diagnostics import DIAGNOSTICS, Request
 from tinns.diagnostics.rank_one import POINTS, TIMES, rank_one_shares
 from tinns.errors import UserError
 from tinns.methods import METHODS
+from tinns.precision import Precision
 from tinns.problems import problem_named
-from tinns.recipe import Precision, Recipe, settings_of
+from tinns.recipe import Recipe, settings_of
 from tinns.sampling import Counts, TensorGrid
 from tinns.solve import choose_recipe, circumstances, solve
 

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from tinns.errors import unknown_name
-from tinns.recipe import Precision
+from tinns.precision import Precision
 
 Kind = Literal["errors", "convergence", "speed", "shares"]
 
