@@ -94,9 +94,7 @@ def run(
             table = {name: np.asarray(column)[:taken] for name, column in reports.items()}
             table["iteration"] = np.arange(len(history), done) + 1.0
             table["seconds"] = seconds + elapsed * np.arange(1, taken + 1) / taken
-            table["points"] = np.full(
-                taken, 1.0 * machine.system.blocks[0].count(machine.points[0])
-            )
+            table["points"] = np.full(taken, 1.0 * machine.counts[0])
             table["redraws"] = np.full(taken, 1.0 * redraws)
             seconds += elapsed
 

@@ -30,6 +30,7 @@ class Machine:
         self.devices = _devices(recipe)
         self.mesh = Mesh(np.array(self.devices), (ROWS,)) if len(self.devices) > 1 else None
         self.points: tuple[Points, ...] = ()
+        self.counts: tuple[int, ...] = ()  # of data, block by block
         self.validation: tuple[Points, ...] = ()
         self.layout = Layout()
         self.window: Window | None = None
@@ -122,19 +123,17 @@ class Machine:
         return float(reports["loss"][0]), float(reports["validation_loss"][0])
 
     def _take(self, points: tuple[Points, ...], psi: Psi) -> None:
-        before = self._counts()
+        before = self.counts
         self.points = self._dealt(points)
-        if self._counts() != before:
-            self.layout = self._fitting(psi)
-
-    def _counts(self) -> tuple[int, ...]:
-        return tuple(
-            block.count(data) for block, data in zip(self.system.blocks, self.points, strict=False)
+        self.counts = tuple(
+            block.count(data) for block, data in zip(self.system.blocks, self.points, strict=True)
         )
+        if self.counts != before:
+            self.layout = self._fitting(psi)
 
     def _steps(self, carry: Carry) -> Callable[..., Any]:
         return self._compiled(
-            (self.optimizer, self._counts()),
+            (self.optimizer, self.counts),
             "compiling the training step (once per kind of run)",
             iterations(self.system, self.recipe, self.optimizer, self.layout, self.mesh),
             carry,
