@@ -7,6 +7,7 @@ import jax
 import jax.numpy as jnp
 from jax import Array
 
+from tinns.compilation import jitted
 from tinns.errors import UserError
 from tinns.fields import Field, Formula
 from tinns.fields.jets import Recorder
@@ -22,7 +23,7 @@ def quantity_shapes(problem: Problem) -> dict[str, tuple[int, ...]]:
     return _trace(problem)[1]
 
 
-@partial(jax.jit, static_argnums=(0, 1))
+@partial(jitted, static_argnums=(0, 1))
 def evaluate_quantities(
     problem: Problem, field: Field, psi: Psi, points: Points
 ) -> dict[str, Array]:

@@ -12,6 +12,7 @@ import jax.numpy as jnp
 import numpy as np
 from jax import Array
 
+from tinns.compilation import jitted
 from tinns.domain import TIME, Box
 from tinns.errors import UserError, unknown_name
 from tinns.fields import Field, Windowed
@@ -258,7 +259,7 @@ class Solution:
         return {name: np.concatenate([piece[name] for piece in pieces]) for name in pieces[0]}
 
 
-@partial(jax.jit, static_argnums=(0, 1, 2, 3))
+@partial(jitted, static_argnums=(0, 1, 2, 3))
 def _derivative(field: Field, domain: Box, outputs: int, index: MultiIndex, psi: Any, points: Any):
     return jax.vmap(lambda p: field.derivatives(psi, domain, outputs, p, [index])[index])(points)
 

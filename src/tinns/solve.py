@@ -12,6 +12,7 @@ from typing import Any
 import jax
 import numpy as np
 
+from tinns.compilation import jitted, kept_on_disk
 from tinns.constraints import conditions_to_build_in
 from tinns.domain import TIME
 from tinns.errors import UserError
@@ -29,7 +30,6 @@ from tinns.sampling import TensorGrid
 from tinns.separation import Separation
 from tinns.solution import Solution
 from tinns.training import Trained, train
-from tinns.training.compilation import kept_on_disk
 from tinns.training.progress import Watcher, watching
 from tinns.training.windows import COUNTERS, check_windows, train_in_windows, window_edges
 from tinns.uncertainty import estimates
@@ -198,7 +198,7 @@ def _monitors(
     points = dict(zip(thinned, (m.reshape(-1) for m in mesh), strict=True))
     zero, outputs, domain = (0,) * len(grid), len(problem.unknowns), system.problem.domain
 
-    @jax.jit
+    @jitted
     def measure(psi: Psi, values: Any) -> Any:
         def at(point: Any) -> Any:
             return system.field.derivatives(psi["field"], domain, outputs, point, [zero])[zero]

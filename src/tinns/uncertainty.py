@@ -26,6 +26,7 @@ from scipy.linalg import solve_triangular
 from scipy.optimize import nnls
 from scipy.stats import t as student
 
+from tinns.compilation import jitted
 from tinns.least_squares.layout import count_of
 from tinns.least_squares.rows import Block, linearise
 from tinns.residuals import Psi, System
@@ -188,7 +189,7 @@ def _pieces(data: HostPoints, most: int) -> Iterator[tuple[HostPoints, int]]:
         yield {name: column[order] for name, column in data.items()}, min(size, count - first)
 
 
-@partial(jax.jit, static_argnums=0)
+@partial(jitted, static_argnums=0)
 def _linearised(block: Block, psi: Psi, piece: HostPoints) -> tuple[Array, Array]:
     """Rows (data, kinds) and their Jacobian (data, kinds, parameters), coefficients last."""
     first = len(psi["coefficients"])  # of a tree's columns they come first

@@ -35,7 +35,6 @@ def made_up(cell, error=1e-3, profile=PAPER, **changes):
         "settings": settings(cell, profile),
         "result": result | changes.pop("result", {}),
         "curve": curve,
-        "wall_seconds": 12.0,
     }
     return record | changes
 

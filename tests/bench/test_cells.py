@@ -100,7 +100,6 @@ def test_a_cell_is_recorded_whole_and_under_its_own_names():
     assert record["settings"] == settings(ran, SMOKE)
     assert "stop" not in record["settings"]
     assert record["curve"][-1]["iteration"] == 2
-    assert record["wall_seconds"] > result["seconds"]
 
 
 def test_a_method_that_is_not_there_is_a_failed_cell():

@@ -118,17 +118,20 @@ def test_no_cell_is_started_after_the_time_limit(go, shown):
 
 
 def test_time_left_is_the_median_times_the_cells_that_are_left(shown):
-    display = Display(Console(file=shown), seconds=100.0)
-    display.total = 4
-    assert display.left() == 400.0
-    for wall in (1.0, 3.0, 50.0):
-        display.ended(cell(), made_up(cell()) | {"wall_seconds": wall})
-    assert display.left() == 3.0
+    times = iter((0.0, 0.0, 1.0, 4.0, 54.0))  # made, shown, and three ends
+    display = Display(Console(file=shown), seconds=100.0, clock=lambda: next(times))
+    with display.showing(4, kept=0):
+        assert display.left() == 400.0
+        for _ in range(3):
+            display.ended(cell(), made_up(cell()))
+        assert display.left() == 3.0
     assert len(shown.getvalue().splitlines()) == 3  # a line for each cell, no bar
 
 
 def test_a_bar_is_drawn_on_a_terminal(shown):
-    display = Display(Console(file=shown, force_terminal=True, width=150))
+    times = iter((0.0, 0.0, 12.0))  # made, shown, and one end
+    console = Console(file=shown, force_terminal=True, width=150)
+    display = Display(console, clock=lambda: next(times))
     with display.showing(2, 1):
         display.begins(cell())
         display.ended(cell(), made_up(cell()))

@@ -164,7 +164,6 @@ def shallow(network: Any) -> Any:
 
 def run(cell: Cell, profile: Profile) -> Record | None:
     """The record of a cell, failed or done; None if it was interrupted."""
-    began = time.perf_counter()
     record: Record = {
         "cell": asdict(cell),
         "profile": asdict(profile),
@@ -188,7 +187,6 @@ def run(cell: Cell, profile: Profile) -> Record | None:
         record["reason"] = f"{type(error).__name__}: {first}"
     if record["result"].get("stop_reason") == "interrupted":
         return None
-    record["wall_seconds"] = time.perf_counter() - began
     return plain(record)
 
 

@@ -1,7 +1,8 @@
 """What a user sees while cells are run: a line for each that ends and, on a terminal, a bar."""
 
 import statistics
-from collections.abc import Iterator
+import time
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from datetime import timedelta
 
@@ -17,11 +18,19 @@ SHORTEST = 60  # characters of a reason
 class Display:
     """Told what is run; nothing comes back from it."""
 
-    def __init__(self, console: Console, seconds: float | None = None, quiet: bool = False) -> None:
+    def __init__(
+        self,
+        console: Console,
+        seconds: float | None = None,
+        quiet: bool = False,
+        clock: Callable[[], float] = time.perf_counter,
+    ) -> None:
         self.console = console
         self.quiet = quiet
         self.usual = seconds  # of a cell, where the profile fixes them
-        self.spent: list[float] = []
+        self.clock = clock
+        self.before = clock()  # when the last cell ended
+        self.spent: list[float] = []  # from one end to the next, however many run at once
         self.total = self.done = 0
         self._progress: Progress | None = None
         self._task = None
@@ -29,7 +38,7 @@ class Display:
     @contextmanager
     def showing(self, total: int, kept: int) -> Iterator[None]:
         """For the length of a bench."""
-        self.total, self.done = total, 0
+        self.total, self.done, self.before = total, 0, self.clock()
         if kept and not self.quiet:
             self.says(f"{kept} of {kept + total} cells are there already")
         if self.quiet or not self.console.is_terminal or not total:
@@ -59,7 +68,9 @@ class Display:
 
     def ended(self, cell: Cell, record: Record) -> None:
         self.done += 1
-        self.spent.append(record["wall_seconds"])
+        now = self.clock()
+        self.spent.append(now - self.before)
+        self.before = now
         if self._progress is not None and self._task is not None:
             self._progress.update(self._task, completed=self.done)
         self.says(f"{self.done}/{self.total} {cell.name}: {_outcome(record)}")

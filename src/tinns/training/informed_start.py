@@ -7,6 +7,7 @@ import jax.numpy as jnp
 import numpy as np
 from jax import Array
 
+from tinns.compilation import jitted
 from tinns.domain import TIME
 from tinns.errors import UserError
 from tinns.fields.field import LinearOutput
@@ -37,7 +38,7 @@ def informed(system: System, psi: Psi) -> Psi:
         changed = field.with_output_weights(psi["field"], weights)
         return field.derivatives(changed, problem.domain, outputs, point, [zero])[zero]
 
-    @jax.jit
+    @jitted
     def linear(points: dict[str, Array]) -> tuple[Array, Array, dict[int, Array]]:
         def at(point: dict[str, Array]) -> tuple[Array, Array, dict[int, Array]]:
             nothing = jnp.zeros_like(start)

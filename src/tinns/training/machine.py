@@ -9,13 +9,13 @@ import jax.numpy as jnp
 import numpy as np
 from jax.sharding import Mesh, NamedSharding, PartitionSpec
 
+from tinns.compilation import options_for
 from tinns.errors import UserError
 from tinns.least_squares.layout import ROWS, Layout, count_of
 from tinns.optimizers import Relay
 from tinns.recipe import Recipe
 from tinns.residuals import Psi, System, Window
 from tinns.sampling import Points, TensorGrid
-from tinns.training.compilation import options_for
 from tinns.training.memory import fitting_layout, free_bytes
 from tinns.training.program import Carry, Plan, Reports, first_carry, iterations
 from tinns.training.progress import Watcher

@@ -1,11 +1,11 @@
-"""Compiled programs are kept per user: the second run of a kind need not wait for the compiler."""
+"""How programs are compiled, and kept per user: the second run of a kind need not wait."""
 
 import hashlib
 import platform
 import warnings
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from functools import cache
+from functools import cache, wraps
 from pathlib import Path
 from typing import Any
 
@@ -45,6 +45,21 @@ def _is_known(options: tuple[tuple[str, Any], ...]) -> bool:
     except Exception:  # whatever the compiler raises at a name that it does not know
         return False
     return True
+
+
+def jitted(function: Callable[..., Any], **settings: Any) -> Callable[..., Any]:
+    """jax.jit with the options for the devices at hand, which are looked up at the first call."""
+
+    @cache
+    def program(options: tuple[tuple[str, Any], ...]) -> Callable[..., Any]:
+        return jax.jit(function, compiler_options=dict(options), **settings)
+
+    @wraps(function)
+    def call(*arguments: Any, **named: Any) -> Any:
+        options = options_for(jax.default_backend())
+        return program(tuple(options.items()))(*arguments, **named)
+
+    return call
 
 
 @contextmanager

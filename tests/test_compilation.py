@@ -6,8 +6,8 @@ import jax
 import jax.numpy as jnp
 import pytest
 
-from tinns.training import compilation
-from tinns.training.compilation import GPU_OPTIONS, _thin_out, kept_on_disk, options_for
+from tinns import compilation
+from tinns.compilation import GPU_OPTIONS, _thin_out, kept_on_disk, options_for
 
 
 @pytest.fixture
@@ -82,3 +82,23 @@ def test_options_that_this_compiler_does_not_know_are_left_out(monkeypatch):
     assert options_for("gpu") == GPU_OPTIONS
     monkeypatch.setattr(compilation, "GPU_OPTIONS", {"xla_no_such_option": 1})
     assert options_for("gpu") == {}
+
+
+def test_options_are_looked_up_at_the_first_call_of_a_program(monkeypatch):
+    given = []
+
+    def no_options(platform):
+        given.append(platform)
+        return {}
+
+    monkeypatch.setattr(compilation, "options_for", no_options)
+    square = compilation.jitted(lambda times, x: times * x**2, static_argnums=0)
+    assert given == []
+    assert float(square(3, jnp.asarray(2.0))) == 12.0
+    assert given == [jax.default_backend()]
+
+
+def test_options_reach_the_compiler(monkeypatch):
+    monkeypatch.setattr(compilation, "options_for", lambda platform: {"xla_no_such_option": 1})
+    with pytest.raises(Exception, match="xla_no_such_option"):
+        compilation.jitted(lambda x: x + 1)(1.0)
