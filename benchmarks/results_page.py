@@ -82,11 +82,19 @@ def _section(table: Table, store: Store, recorded: Sequence[Profile]) -> str:
     shown = []
     for profile in recorded:
         groups = groups_of(table, profile, store, only_current=False)
-        if any(group.records for group in groups):
+        if _compared(groups):
             shown.append(_shown(table, groups, profile))
     nothing = f"Nothing is recorded yet; `tinns bench {table.name} --profile paper` makes it."
     notes = "\n".join(f"- {note}" for note in table.notes)
     return "\n\n".join([*parts, *(shown or [nothing]), notes])
+
+
+def _compared(groups: Sequence[Group]) -> bool:
+    """Whether two rows of a problem, or all of them, were run: one may be another table's."""
+    by_problem: dict[str, list[bool]] = {}
+    for group in groups:
+        by_problem.setdefault(group.problem, []).append(bool(group.records))
+    return any(sum(run) >= min(2, len(run)) for run in by_problem.values())
 
 
 def _shown(table: Table, groups: Sequence[Group], profile: Profile) -> str:
@@ -106,7 +114,7 @@ def draw(folder: Path = CELLS, pictures: Path = PICTURES) -> None:
     for profile in profiles(folder):
         for table in (table for table in TABLES.values() if table.kind in DRAWN):
             groups = groups_of(table, profile, store, only_current=False)
-            if any(group.done for group in groups):
+            if _compared(groups) and any(group.done for group in groups):
                 pictures.mkdir(parents=True, exist_ok=True)
                 figure = picture_of(table, groups, sheet_of(table, groups, profile))
                 figure.savefig(pictures / f"{table.name}-{profile.budget}.png", dpi=90)

@@ -43,23 +43,34 @@ def test_without_cells_every_table_says_so(store):
 
 def test_cells_stand_in_their_tables_with_hardware_and_versions(store):
     put(store, made_up(cell(), 5e-7))
+    put(store, made_up(cell("pinn", None), 2e-4))
     smoke = profile_named("smoke")
     put(store, made_up(cell("mlp", budget="smoke"), 0.5, smoke))
     minute = profile_named("equal-time", 60.0)
-    put(store, made_up(cell(budget=minute.budget), 3e-6, minute))
-    main = section(results_page.page(store.folder), "main")
+    for method, recipe, error in (("tinn", "paper", 3e-6), ("pinn", None, 3e-2)):
+        put(store, made_up(cell(method, recipe, budget=minute.budget), error, minute))
+    page = results_page.page(store.folder)
+    main = section(page, "main")
     assert "**Profile paper.**" in main
     assert "**Profile equal-time-60s.**" in main
     assert "5.00e-07" in main
     assert "on GPU" in main
     assert "Made with jax 0.10, tinns 0.1." in main
     assert "smoke" not in main
-    assert "Nothing is recorded yet" in section(results_page.page(store.folder), "transport")
+    assert "Nothing is recorded yet" in section(page, "transport")
+
+
+def test_a_row_that_another_table_has_too_makes_no_table(store):
+    put(store, made_up(cell(), 5e-7))
+    assert "Nothing is recorded yet" in section(results_page.page(store.folder), "trajectory-forms")
+    put(store, made_up(cell("tinn-linear"), 5e-7))
+    assert "5.00e-07" in section(results_page.page(store.folder), "trajectory-forms")
 
 
 def test_pictures_of_the_page_are_drawn(store, tmp_path):
     for problem, error in (("burgers", 5e-7), ("wave", 1e-5)):
-        put(store, made_up(cell(problem=problem), error))
+        for method, recipe in (("tinn", "paper"), ("tinn", "fast")):
+            put(store, made_up(cell(method, recipe, problem=problem), error))
     pictures = tmp_path / "pictures"
     pictures.mkdir()
     (pictures / "old.png").write_text("")
@@ -77,6 +88,7 @@ def test_every_linked_picture_is_there():
 
 
 def test_cells_of_settings_that_have_changed_stay_on_the_page(store):
+    put(store, made_up(cell("pinn", None), 2e-4))
     put(store, made_up(cell(), 5e-7, settings={"older": True}))
     assert "5.00e-07" in section(results_page.page(store.folder), "main")
 
@@ -87,10 +99,12 @@ def test_the_sentence_names_winners_and_what_is_far_from_the_paper(store):
     put(store, made_up(cell("tinn-linear"), linear / 4))
     told = read("trajectory-forms", store)
     winner = "linear" if linear / 4 < 3 * tinn else "layer-wise (TINN)"
-    assert f"Lowest error: {winner} (burgers)." in told
+    assert f"Lowest error: {winner} (burgers [2 of 3 run])." in told
     assert "In the paper: TINN (burgers)." in told
     assert "At least twice the paper's error: layer-wise (TINN) (burgers ×3)." in told
     assert "At most half of it: linear (burgers ÷4)." in told
+    put(store, failed(cell("tinn-one-neuron")))
+    assert f"Lowest error: {winner} (burgers)." in read("trajectory-forms", store)
 
 
 def test_sentences_of_other_tables_count_what_was_reached(store):

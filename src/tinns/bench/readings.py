@@ -44,20 +44,27 @@ def _errors(table: Table, groups: Sequence[Group], profile: Profile) -> dict[str
                 )
     known = {where: errors for where, errors in papers.items() if where in ours}
     return {
-        "lowest": _winners(ours),
+        "lowest": _winners(ours, groups),
         "papers": _winners(known),
         "worse": _listed(worse),
         "better": _listed(better),
     }
 
 
-def _winners(errors: dict[str, dict[str, float]]) -> str:
-    """Who has the lowest error, where more than one has one."""
+def _winners(errors: dict[str, dict[str, float]], groups: Sequence[Group] = ()) -> str:
+    """Who has the lowest error, where more than one has one; and where not all were run."""
     places: dict[str, list[str]] = {}
     for where, found in errors.items():
         if len(found) > 1:
-            places.setdefault(min(found, key=lambda label: found[label]), []).append(where)
+            told = where + _how_many(groups, where.split(",")[0])
+            places.setdefault(min(found, key=lambda label: found[label]), []).append(told)
     return _listed(places)
+
+
+def _how_many(groups: Sequence[Group], problem: str) -> str:
+    """How many of a problem's rows were run, where not all were."""
+    run = [bool(group.records) for group in groups if group.problem == problem]
+    return "" if all(run) else f" [{sum(run)} of {len(run)} run]"
 
 
 def _listed(places: dict[str, list[str]]) -> str:
