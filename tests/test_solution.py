@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 import xarray
 
-from tinns import MLP, Box, Layerwise, Linear, SpaceTime, TimeInduced, UserError
+from tinns import MLP, Box, Layerwise, Linear, Separable, SpaceTime, TimeInduced, UserError
 from tinns.fields import Formula
 from tinns.solution import Solution
 
@@ -92,6 +92,21 @@ def test_a_grid_is_a_dataset_with_named_coordinates(pair):
     np.testing.assert_allclose(grid["x"], np.linspace(-1, 1, 4))
     point = grid["q"].sel(y=0.75).isel(x=1, t=2)
     assert float(point) == pytest.approx(float(pair(x=-1 / 3, y=0.75, t=1.0)["q"]), rel=1e-13)
+
+
+@pytest.mark.parametrize("chunk", [1, 25, 10**6])
+def test_a_grid_of_a_separable_field_is_that_of_its_points(monkeypatch, chunk):
+    monkeypatch.setattr("tinns.solution.GRID_CHUNK", chunk)  # slabs of one time, two and all five
+    domain = Box(x=(-1, 1), y=(0, 1), t=(0, 1), periodic="x")
+    separable = untrained(Separable(MLP((5,)), rank=4), domain, ("p", "q"))
+    grid = separable.grid(x=4, y=3, t=5)
+    mesh = np.meshgrid(*(grid[axis].values for axis in domain.axes), indexing="ij")
+    points = separable(**dict(zip(domain.axes, mesh, strict=True)))
+    for name in separable.unknowns:
+        assert grid[name].shape == (4, 3, 5)
+        np.testing.assert_allclose(grid[name], points[name], atol=1e-14)
+    with pytest.raises(UserError, match="y = 2 is outside"):
+        separable.grid(y=[0.5, 2.0])
 
 
 def test_large_requests_are_evaluated_in_pieces(solution):

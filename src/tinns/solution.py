@@ -4,6 +4,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from dataclasses import field as dataclass_field
 from functools import partial
+from math import prod
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -16,6 +17,7 @@ from tinns.compilation import jitted
 from tinns.domain import TIME, Box
 from tinns.errors import UserError, unknown_name
 from tinns.fields import Field, Windowed
+from tinns.fields.field import OnGrids
 from tinns.fields.jets import multi_index
 from tinns.fields.series import MultiIndex
 from tinns.precision import computing_in
@@ -30,6 +32,7 @@ if TYPE_CHECKING:
 
 Points = Mapping[str, Any]
 EVALUATION_CHUNK = 65536  # points evaluated at once
+GRID_CHUNK = 2**22  # points of a grid whose axes are evaluated
 
 
 @dataclass(frozen=True)
@@ -95,12 +98,9 @@ class Solution:
         points = {axis: self._axis_points(axis, axes.pop(axis, None)) for axis in self.domain.axes}
         if axes:
             raise unknown_name("axis", next(iter(axes)), self.domain.axes)
-        mesh = np.meshgrid(*points.values(), indexing="ij", sparse=True)
-        values = self(extrapolate=False, **dict(zip(points, mesh, strict=True)))
-        named = values if isinstance(values, dict) else {self.unknowns[0]: values}
-        return xarray.Dataset(
-            {name: (tuple(points), array) for name, array in named.items()}, coords=points
-        )
+        values = self._on_grid(points)
+        named = {name: (tuple(points), values[..., n]) for n, name in enumerate(self.unknowns)}
+        return xarray.Dataset(named, coords=points)
 
     @property
     def coefficients(self) -> dict[str, float]:
@@ -235,6 +235,32 @@ class Solution:
 
         return self._in_pieces(values, columns)["u"].reshape(*shape, outputs)
 
+    def _on_grid(self, axes: dict[str, np.ndarray]) -> np.ndarray:
+        """All unknowns on a grid, (len(x), ..., len(t), unknowns); axis by axis where it can be."""
+        field, outputs = self.field, len(self.unknowns)
+        if not isinstance(field, OnGrids):
+            mesh = np.meshgrid(*axes.values(), indexing="ij", sparse=True)
+            zero = (0,) * len(axes)
+            return self._evaluate(zero, dict(zip(axes, mesh, strict=True)), extrapolate=False)
+        checked = _checked(self.domain, axes, extrapolate=False)
+        times, size = checked[TIME], prod(len(checked[axis]) for axis in self.domain.space)
+        slab = max(1, GRID_CHUNK // max(size, 1))
+        with computing_in(self.precision):
+            slabs = [
+                np.asarray(
+                    _values_on_grid(
+                        field,
+                        self.domain,
+                        outputs,
+                        self.psi["field"],
+                        checked | {TIME: times[first : first + slab]},
+                    ),
+                    dtype=float,
+                )
+                for first in range(0, max(times.size, 1), slab)
+            ]
+        return np.concatenate(slabs, axis=-2)
+
     def _quantities(
         self, field: Field, psi: dict[str, Any], columns: Points, chunk: int = EVALUATION_CHUNK
     ) -> dict[str, np.ndarray]:
@@ -262,6 +288,12 @@ class Solution:
 @partial(jitted, static_argnums=(0, 1, 2, 3))
 def _derivative(field: Field, domain: Box, outputs: int, index: MultiIndex, psi: Any, points: Any):
     return jax.vmap(lambda p: field.derivatives(psi, domain, outputs, p, [index])[index])(points)
+
+
+@partial(jitted, static_argnums=(0, 1, 2))
+def _values_on_grid(field: OnGrids, domain: Box, outputs: int, psi: Any, axes: Any) -> Array:
+    zero = (0,) * len(domain.axes)
+    return field.derivatives_on_grid(psi, domain, outputs, axes, [zero])[zero]
 
 
 def _flattened(
