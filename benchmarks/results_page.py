@@ -90,11 +90,11 @@ def _section(table: Table, store: Store, recorded: Sequence[Profile]) -> str:
 
 
 def _compared(groups: Sequence[Group]) -> bool:
-    """Whether two rows of a problem, or all of them, were run: one may be another table's."""
+    """Whether most rows of some problem were run: a few may be there for another table."""
     by_problem: dict[str, list[bool]] = {}
     for group in groups:
         by_problem.setdefault(group.problem, []).append(bool(group.records))
-    return any(sum(run) >= min(2, len(run)) for run in by_problem.values())
+    return any(2 * sum(run) > len(run) for run in by_problem.values())
 
 
 def _shown(table: Table, groups: Sequence[Group], profile: Profile) -> str:

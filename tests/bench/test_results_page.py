@@ -42,12 +42,13 @@ def test_without_cells_every_table_says_so(store):
 
 
 def test_cells_stand_in_their_tables_with_hardware_and_versions(store):
-    put(store, made_up(cell(), 5e-7))
-    put(store, made_up(cell("pinn", None), 2e-4))
+    most = (("tinn", "paper", 5e-7), ("tinn", "fast", 2e-9), ("pinn", None, 3e-2))
+    for method, recipe, error in most:
+        put(store, made_up(cell(method, recipe), error))
     smoke = profile_named("smoke")
     put(store, made_up(cell("mlp", budget="smoke"), 0.5, smoke))
     minute = profile_named("equal-time", 60.0)
-    for method, recipe, error in (("tinn", "paper", 3e-6), ("pinn", None, 3e-2)):
+    for method, recipe, error in most:
         put(store, made_up(cell(method, recipe, budget=minute.budget), error, minute))
     page = results_page.page(store.folder)
     main = section(page, "main")
@@ -60,7 +61,7 @@ def test_cells_stand_in_their_tables_with_hardware_and_versions(store):
     assert "Nothing is recorded yet" in section(page, "transport")
 
 
-def test_a_row_that_another_table_has_too_makes_no_table(store):
+def test_few_rows_that_another_table_has_too_make_no_table(store):
     put(store, made_up(cell(), 5e-7))
     assert "Nothing is recorded yet" in section(results_page.page(store.folder), "trajectory-forms")
     put(store, made_up(cell("tinn-linear"), 5e-7))
@@ -69,7 +70,7 @@ def test_a_row_that_another_table_has_too_makes_no_table(store):
 
 def test_pictures_of_the_page_are_drawn(store, tmp_path):
     for problem, error in (("burgers", 5e-7), ("wave", 1e-5)):
-        for method, recipe in (("tinn", "paper"), ("tinn", "fast")):
+        for method, recipe in (("tinn", "paper"), ("tinn", "fast"), ("pinn", None)):
             put(store, made_up(cell(method, recipe, problem=problem), error))
     pictures = tmp_path / "pictures"
     pictures.mkdir()
@@ -88,7 +89,8 @@ def test_every_linked_picture_is_there():
 
 
 def test_cells_of_settings_that_have_changed_stay_on_the_page(store):
-    put(store, made_up(cell("pinn", None), 2e-4))
+    for method, recipe in (("tinn", "fast"), ("pinn", None)):
+        put(store, made_up(cell(method, recipe), 2e-4))
     put(store, made_up(cell(), 5e-7, settings={"older": True}))
     assert "5.00e-07" in section(results_page.page(store.folder), "main")
 
