@@ -37,7 +37,9 @@ tinns bench main --profile paper --seeds 0,1,2   every method as long as it was 
 tinns bench main --seconds 60 --dry-run          only say which cells are missing, and how long
 ```
 
-A cell that is there is not run again, so that a bench can be stopped and gone on with."""
+A cell that is there is not run again, so that a bench can be stopped and gone on with. Most runs of
+60 seconds recorded here were made by two processes that took turns at training: while one trained,
+the other compiled its next program on the same machine."""
 DIFFERENCES = """## Where the paper and its program disagree
 
 - **Weights.** In the paper a weight multiplies a mean square, in the program a residual. The loss
