@@ -17,10 +17,11 @@ from tinns.bench.picture import picture_of
 from tinns.bench.readings import reading
 from tinns.bench.sheets import sheet_of
 from tinns.bench.store import Store
-from tinns.bench.summary import Group, groups_of
+from tinns.bench.summary import Group, groups_of, rows_run
 from tinns.bench.tables import TABLES, Table
 
 PAGE, CELLS = ROOT / "docs/results.md", ROOT / "results/bench/cells"
+REMARKS = "remarks.md"  # beside the cells
 PICTURES = ROOT / "docs/images/results"
 DRAWN = ("errors", "shares")  # kinds of table; the others are taken from the curves of these
 OPENING = """# The paper's tables
@@ -37,9 +38,7 @@ tinns bench main --profile paper --seeds 0,1,2   every method as long as it was 
 tinns bench main --seconds 60 --dry-run          only say which cells are missing, and how long
 ```
 
-A cell that is there is not run again, so that a bench can be stopped and gone on with. Most runs of
-60 seconds recorded here were made by two processes that took turns at training: while one trained,
-the other compiled its next program on the same machine."""
+A cell that is there is not run again, so that a bench can be stopped and gone on with."""
 DIFFERENCES = """## Where the paper and its program disagree
 
 - **Weights.** In the paper a weight multiplies a mean square, in the program a residual. The loss
@@ -66,7 +65,9 @@ def page(folder: Path = CELLS) -> str:
     """The whole page: tables in the order in which the package lists them."""
     store, recorded = Store(folder), profiles(folder)
     sections = [_section(table, store, recorded) for table in TABLES.values()]
-    return "\n\n".join([OPENING, *sections, DIFFERENCES]) + "\n"
+    remarks = folder.with_name(REMARKS)  # what no record tells
+    opening = [OPENING, remarks.read_text().strip()] if remarks.exists() else [OPENING]
+    return "\n\n".join([*opening, *sections, DIFFERENCES]) + "\n"
 
 
 def profiles(folder: Path) -> list[Profile]:
@@ -93,10 +94,11 @@ def _section(table: Table, store: Store, recorded: Sequence[Profile]) -> str:
 
 def _compared(groups: Sequence[Group]) -> bool:
     """Whether most rows of some problem were run: a few may be there for another table."""
-    by_problem: dict[str, list[bool]] = {}
-    for group in groups:
-        by_problem.setdefault(group.problem, []).append(bool(group.records))
-    return any(2 * sum(run) > len(run) for run in by_problem.values())
+    return any(2 * run > rows for run, rows in rows_run(groups).values())
+
+
+def _is_drawn(table: Table, groups: Sequence[Group]) -> bool:
+    return table.kind in DRAWN and any(group.done for group in groups)
 
 
 def _shown(table: Table, groups: Sequence[Group], profile: Profile) -> str:
@@ -104,7 +106,7 @@ def _shown(table: Table, groups: Sequence[Group], profile: Profile) -> str:
     done = [record for group in groups for record in group.done]
     parts = [f"**Profile {profile.budget}.** {reading(table, groups, profile)}"]
     parts.append("\n".join(markdown_table(sheet)))
-    if table.kind in DRAWN and done:
+    if _is_drawn(table, groups):
         parts.append(f"![{table.title}](images/results/{table.name}-{profile.budget}.png)")
     return "\n\n".join([*parts, *sheet.notes, _versions(done)])
 
@@ -114,9 +116,9 @@ def draw(folder: Path = CELLS, pictures: Path = PICTURES) -> None:
     shutil.rmtree(pictures, ignore_errors=True)
     store = Store(folder)
     for profile in profiles(folder):
-        for table in (table for table in TABLES.values() if table.kind in DRAWN):
+        for table in TABLES.values():
             groups = groups_of(table, profile, store, only_current=False)
-            if _compared(groups) and any(group.done for group in groups):
+            if _compared(groups) and _is_drawn(table, groups):
                 pictures.mkdir(parents=True, exist_ok=True)
                 figure = picture_of(table, groups, sheet_of(table, groups, profile))
                 figure.savefig(pictures / f"{table.name}-{profile.budget}.png", dpi=90)

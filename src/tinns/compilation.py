@@ -19,11 +19,10 @@ from tinns.files import cache_folder, prepared_folder
 # cuBLAS are about as fast.
 GPU_OPTIONS = {"xla_gpu_enable_triton_gemm": False, "xla_gpu_autotune_level": 1}
 
-MOST_BYTES = 500 * 2**20  # kept; above it the older half goes
-
-
 # On a CPU where optimisations are switched off: kernels that are quicker to make.
 QUICK_OPTIONS = {"xla_cpu_use_fusion_emitters": False}
+
+MOST_BYTES = 500 * 2**20  # kept on disk; above it the older half goes
 
 
 def options_for(platform: str) -> dict[str, Any]:

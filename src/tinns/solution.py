@@ -237,29 +237,21 @@ class Solution:
 
     def _on_grid(self, axes: dict[str, np.ndarray]) -> np.ndarray:
         """All unknowns on a grid, (len(x), ..., len(t), unknowns); axis by axis where it can be."""
-        field, outputs = self.field, len(self.unknowns)
+        field, outputs, psi = self.field, len(self.unknowns), self.psi["field"]
         if not isinstance(field, OnGrids):
             mesh = np.meshgrid(*axes.values(), indexing="ij", sparse=True)
             zero = (0,) * len(axes)
             return self._evaluate(zero, dict(zip(axes, mesh, strict=True)), extrapolate=False)
-        checked = _checked(self.domain, axes, extrapolate=False)
-        times, size = checked[TIME], prod(len(checked[axis]) for axis in self.domain.space)
-        slab = max(1, GRID_CHUNK // max(size, 1))
-        with computing_in(self.precision):
-            slabs = [
-                np.asarray(
-                    _values_on_grid(
-                        field,
-                        self.domain,
-                        outputs,
-                        self.psi["field"],
-                        checked | {TIME: times[first : first + slab]},
-                    ),
-                    dtype=float,
-                )
-                for first in range(0, max(times.size, 1), slab)
-            ]
-        return np.concatenate(slabs, axis=-2)
+        space = _checked(self.domain, axes, extrapolate=False)
+        times = space.pop(TIME)
+
+        def values(slab: Points) -> dict[str, Array]:  # time first, as pieces are put together
+            on_slab = _values_on_grid(field, self.domain, outputs, psi, space | dict(slab))
+            return {"u": jnp.moveaxis(on_slab, -2, 0)}
+
+        places = max(1, prod(len(points) for points in space.values()))
+        chunk = max(1, GRID_CHUNK // places)
+        return np.moveaxis(self._in_pieces(values, {TIME: times}, chunk)["u"], 0, -2)
 
     def _quantities(
         self, field: Field, psi: dict[str, Any], columns: Points, chunk: int = EVALUATION_CHUNK

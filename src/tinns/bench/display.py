@@ -29,7 +29,7 @@ class Display:
         self.quiet = quiet
         self.usual = seconds  # of a cell, where the profile fixes them
         self.clock = clock
-        self.before = clock()  # when the last cell ended
+        self.before = 0.0  # when the last cell ended, or the first one began
         self.spent: list[float] = []  # from one end to the next, however many run at once
         self.total = self.done = 0
         self._progress: Progress | None = None

@@ -1,12 +1,12 @@
 """What a table says, in a sentence whose every number is computed from the cells."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np
 
 from tinns.bench.cells import Profile
 from tinns.bench.sheets import sheet_of
-from tinns.bench.summary import UNKNOWN_FUNCTION, Group, Spread
+from tinns.bench.summary import UNKNOWN_FUNCTION, Group, Spread, rows_run
 from tinns.bench.tables import ACCELERATED, ALGORITHM_1, Kind, Table
 
 FAR = 2.0  # times the paper's error, or half of it, is worth saying
@@ -23,6 +23,8 @@ def _errors(table: Table, groups: Sequence[Group], profile: Profile) -> dict[str
     papers: dict[str, dict[str, float]] = {}
     worse: dict[str, list[str]] = {}
     better: dict[str, list[str]] = {}
+    incomplete: dict[str, str] = {}
+    counts = rows_run(groups)
     for group in groups:
         for quantity in group.quantities:
             where = (
@@ -34,6 +36,8 @@ def _errors(table: Table, groups: Sequence[Group], profile: Profile) -> dict[str
             if not error:
                 continue
             ours.setdefault(where, {})[group.row.label] = error.mean
+            run, rows = counts[group.problem]
+            incomplete[where] = f" [{run} of {rows} run]" if run < rows else ""
             if stated and error.mean >= FAR * stated.mean:
                 worse.setdefault(group.row.label, []).append(
                     f"{where} ×{_ratio(error.mean, stated.mean)}"
@@ -44,27 +48,21 @@ def _errors(table: Table, groups: Sequence[Group], profile: Profile) -> dict[str
                 )
     known = {where: errors for where, errors in papers.items() if where in ours}
     return {
-        "lowest": _winners(ours, groups),
+        "lowest": _winners(ours, incomplete),
         "papers": _winners(known),
         "worse": _listed(worse),
         "better": _listed(better),
     }
 
 
-def _winners(errors: dict[str, dict[str, float]], groups: Sequence[Group] = ()) -> str:
-    """Who has the lowest error, where more than one has one; and where not all were run."""
+def _winners(errors: dict[str, dict[str, float]], remarks: Mapping[str, str] = {}) -> str:
+    """Who has the lowest error, where more than one has one, with a remark on the place."""
     places: dict[str, list[str]] = {}
     for where, found in errors.items():
         if len(found) > 1:
-            told = where + _how_many(groups, where.split(",")[0])
+            told = where + remarks.get(where, "")
             places.setdefault(min(found, key=lambda label: found[label]), []).append(told)
     return _listed(places)
-
-
-def _how_many(groups: Sequence[Group], problem: str) -> str:
-    """How many of a problem's rows were run, where not all were."""
-    run = [bool(group.records) for group in groups if group.problem == problem]
-    return "" if all(run) else f" [{sum(run)} of {len(run)} run]"
 
 
 def _listed(places: dict[str, list[str]]) -> str:

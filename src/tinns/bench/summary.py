@@ -110,6 +110,14 @@ def groups_of(
     return groups
 
 
+def rows_run(groups: Sequence[Group]) -> dict[str, tuple[int, int]]:
+    """Of how many rows something is stored, and how many there are, for every problem."""
+    by_problem: dict[str, list[bool]] = {}
+    for group in groups:
+        by_problem.setdefault(group.problem, []).append(bool(group.records))
+    return {problem: (sum(run), len(run)) for problem, run in by_problem.items()}
+
+
 def devices(groups: Sequence[Group]) -> list[str]:
     return sorted({r["result"]["device"] for g in groups for r in g.done})
 

@@ -14,6 +14,7 @@ from tinns.errors import UserError
 from tinns.least_squares.layout import Layout
 from tinns.least_squares.rows import Block, Data, Psi, loss_and_gradient
 from tinns.optimizers.schedules import Schedule
+from tinns.optimizers.step import moved
 
 
 @dataclass(frozen=True)
@@ -58,13 +59,7 @@ class FirstOrder(ABC):
         rate = Schedule.of(self)(count, spent)
         # The rate may come in double precision; parameters in single precision shall stay so.
         updates = jax.tree.map(lambda leaf: -rate.astype(leaf.dtype) * leaf, direction)
-        report = {
-            "loss": loss,
-            "losses": split,
-            "learning_rate": rate,
-            "step_norm": optax.tree.norm(updates),
-        }
-        return optax.apply_updates(psi, updates), (inner, count + 1), report
+        return moved(psi, updates, (inner, count + 1), loss, split, rate)
 
 
 def check_moments(name: str, b1: float, b2: float, epsilon: float) -> None:

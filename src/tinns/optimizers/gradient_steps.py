@@ -11,6 +11,7 @@ from tinns.least_squares.layout import Layout
 from tinns.least_squares.rows import Block, Data, Psi, loss_and_gradient
 from tinns.optimizers.first_order import FirstOrder, check_moments
 from tinns.optimizers.line_search import differentiable_loss
+from tinns.optimizers.step import moved
 
 
 @dataclass(frozen=True)
@@ -56,10 +57,5 @@ class LBFGS:
             grad=gradient,
             value_fn=differentiable_loss(blocks, data, layout),
         )
-        report = {
-            "loss": loss,
-            "losses": split,
-            "learning_rate": state[-1].learning_rate,  # what the line search chose
-            "step_norm": optax.tree.norm(updates),
-        }
-        return optax.apply_updates(psi, updates), state, report
+        chosen = state[-1].learning_rate  # by the line search
+        return moved(psi, updates, state, loss, split, chosen)

@@ -19,6 +19,7 @@ from tinns.errors import UserError
 from tinns.least_squares.layout import Layout
 from tinns.least_squares.rows import Block, Data, Psi, loss_and_gradient
 from tinns.optimizers.line_search import differentiable_loss
+from tinns.optimizers.step import moved
 
 Update = Literal["broyden", "bfgs"]
 
@@ -213,10 +214,5 @@ class SelfScaledBroyden:
         search: Any = found
         taken = search.value <= loss + ROUNDING * jnp.abs(loss)  # false if either is no number
         updates = jax.tree.map(lambda leaf: jnp.where(taken, leaf, 0), updates)
-        report = {
-            "loss": loss,
-            "losses": split,
-            "learning_rate": jnp.where(taken, search.learning_rate, 0),
-            "step_norm": optax.tree.norm(updates),
-        }
-        return optax.apply_updates(psi, updates), (inner, search), report
+        rate = jnp.where(taken, search.learning_rate, 0)
+        return moved(psi, updates, (inner, search), loss, split, rate)

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from typing import Any, Protocol, runtime_checkable
 
+import optax
 from jax import Array
 
 from tinns.least_squares.layout import Layout
@@ -53,3 +54,16 @@ class Relay(Step, Protocol):
     def successor(self, state: Any) -> Step:
         """The step that should go on from this state."""
         ...
+
+
+def moved(
+    psi: Psi, updates: Psi, state: Any, loss: Array, losses: Array, rate: Array
+) -> tuple[Psi, Any, dict[str, Array]]:
+    """What a step along a gradient returns: ψ after the updates, its state and its report."""
+    report = {
+        "loss": loss,
+        "losses": losses,
+        "learning_rate": rate,
+        "step_norm": optax.tree.norm(updates),
+    }
+    return optax.apply_updates(psi, updates), state, report

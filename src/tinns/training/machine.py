@@ -9,7 +9,7 @@ import jax.numpy as jnp
 import numpy as np
 from jax.sharding import Mesh, NamedSharding, PartitionSpec
 
-from tinns.compilation import options_for
+from tinns.compilation import jitted, options_for
 from tinns.errors import UserError
 from tinns.least_squares.layout import ROWS, Layout, count_of
 from tinns.optimizers import Relay
@@ -40,8 +40,8 @@ class Machine:
         self._programs: dict[Any, Callable[..., Any]] = {}
         # Compiled, each is one program to keep instead of dozens.
         self._options = options_for(self.devices[0].platform)
-        self.init = jax.jit(system.init, compiler_options=self._options)
-        self.draw = jax.jit(system.draw, static_argnums=(1, 2), compiler_options=self._options)
+        self.init = jitted(system.init)
+        self.draw = jitted(system.draw, static_argnums=(1, 2))
 
     def start(
         self,
