@@ -1,6 +1,7 @@
 """Optimisers that see the rows through ‖r‖² and its gradient, stepping in the same loop."""
 
-from tinns.optimizers.gradient_steps import LBFGS, Adam
+from tinns.optimizers.adam import Adam
+from tinns.optimizers.limited_memory import LBFGS, scale_by_compact_lbfgs
 from tinns.optimizers.schedules import Schedule
 from tinns.optimizers.self_scaled_broyden import SelfScaledBroyden, scale_by_self_scaled_broyden
 from tinns.optimizers.soap import SOAP, scale_by_soap
@@ -14,6 +15,7 @@ __all__ = [
     "Schedule",
     "SelfScaledBroyden",
     "Step",
+    "scale_by_compact_lbfgs",
     "scale_by_self_scaled_broyden",
     "scale_by_soap",
 ]

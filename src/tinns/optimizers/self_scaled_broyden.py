@@ -4,7 +4,6 @@ The update is SSBroyden2 of M. Al-Baali (1998), with which E. Urbán et al. (202
 small networks.
 """
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, NamedTuple
 
@@ -16,15 +15,12 @@ from jax.flatten_util import ravel_pytree
 from jaxtyping import Float
 
 from tinns.errors import UserError
-from tinns.least_squares.layout import Layout
-from tinns.least_squares.rows import Block, Data, Psi, loss_and_gradient
-from tinns.optimizers.line_search import differentiable_loss
-from tinns.optimizers.step import moved
+from tinns.least_squares.rows import Psi
+from tinns.optimizers.quasi_newton import QuasiNewton, lesson
 
 Update = Literal["broyden", "bfgs"]
 
 LARGEST = 20_000  # parameters: H then has 3.2 GB in double precision
-ROUNDING = 1e-6  # by which the line search lets the loss rise where it is flat, relative to it
 
 
 def self_scaled_update(
@@ -107,14 +103,14 @@ def scale_by_self_scaled_broyden(
         gradient, unravel = ravel_pytree(updates)
         position = ravel_pytree(params)[0]
         there = gradient if arrived is None else ravel_pytree(arrived)[0]
-        s, y = position - state.position, there - state.gradient
+        before = state.position, state.gradient
+        s, y, moved, curved = lesson(state.begun, before, (position, there))
 
         # s is a multiple α of -H g, hence sᵀH⁻¹s = -α sᵀg.
         length = -(s @ state.direction) / (state.direction @ state.direction)
         b = -length * (s @ state.gradient) / (y @ s)
-        least = jnp.finfo(s.dtype).eps * jnp.linalg.norm(s) * jnp.linalg.norm(y)
-        moved = state.begun & jnp.any(s != 0) & jnp.all(jnp.isfinite(y)) & jnp.isfinite(length)
-        learns = moved & (y @ s > least) & (b > 0)
+        moved = moved & jnp.isfinite(length)
+        learns = moved & curved & (b > 0)
         scales = state.unscaled & initial_scaling
         identity = jnp.eye(s.size, dtype=s.dtype)
         learned = self_scaled_update(state.inverse, s, y, b, scales, update)
@@ -135,33 +131,17 @@ def scale_by_self_scaled_broyden(
 
 
 @dataclass(frozen=True)
-class SelfScaledBroyden:
+class SelfScaledBroyden(QuasiNewton):
     """SSBroyden2, or with update="bfgs" self-scaled BFGS, with a strong Wolfe line search.
 
-    The inverse Hessian is dense: for networks of up to some thousand parameters. Steps after which
-    the loss is higher, or no number, are not taken and set H back to I. When the points change H is
-    carried over, as vRBA does, unless `carries_over` is false.
+    The inverse Hessian is dense: for networks of up to some thousand parameters. Steps that are not
+    taken set H back to I. When the points change H is carried over, as vRBA does, unless
+    `carries_over` is false.
     """
 
     update: Update = "broyden"
     initial_scaling: bool = True
-    line_search_steps: int = 25
-    curvature: float = 0.9  # c₂ of the strong Wolfe conditions; c₁ is 1e-4
     carries_over: bool = True
-    forms_jacobian = False
-
-    def __post_init__(self) -> None:
-        self._transformation()
-        if not (isinstance(self.line_search_steps, int) and self.line_search_steps >= 1):
-            raise UserError(
-                f"SelfScaledBroyden: line_search_steps={self.line_search_steps!r}; expected a "
-                "whole number >= 1"
-            )
-        if not 1e-4 < self.curvature < 1:
-            raise UserError(
-                f"SelfScaledBroyden: curvature={self.curvature!r}; expected a number between 1e-4 "
-                "and 1, such as 0.9"
-            )
 
     @property
     def restarts_on_redraw(self) -> bool:
@@ -169,15 +149,6 @@ class SelfScaledBroyden:
 
     def _transformation(self) -> optax.GradientTransformationExtraArgs:
         return scale_by_self_scaled_broyden(self.update, self.initial_scaling)
-
-    def _search(self) -> optax.GradientTransformationExtraArgs:
-        return optax.scale_by_zoom_linesearch(
-            max_linesearch_steps=self.line_search_steps,
-            slope_rtol=1e-4,
-            curv_rtol=self.curvature,
-            approx_dec_rtol=ROUNDING,
-            initial_guess_strategy="one",
-        )
 
     def init(self, psi: Psi) -> Any:
         leaves = jax.tree.leaves(psi)
@@ -188,31 +159,4 @@ class SelfScaledBroyden:
                 f"{leaves[0].dtype.itemsize * n**2 / 1e9:.1f} GB. Expected at most {LARGEST}: use "
                 "LBFGS, SOAP or Adam, or a smaller network"
             )
-        return self._transformation().init(psi), self._search().init(psi)
-
-    def step(
-        self,
-        blocks: Sequence[Block],
-        psi: Psi,
-        data: Sequence[Data],
-        state: Any,
-        layout: Layout,
-        spent: Array | float = 0.0,
-    ) -> tuple[Psi, Any, dict[str, Array]]:
-        inner, search = state
-        loss, gradient, split = loss_and_gradient(blocks, psi, data, layout)
-        # The search's own last gradient: that of the points and weights which the step was for.
-        ascent, inner = self._transformation().update(gradient, inner, psi, arrived=search.grad)
-        updates, found = self._search().update(
-            jax.tree.map(jnp.negative, ascent),
-            search,
-            psi,
-            value=loss,
-            grad=gradient,
-            value_fn=differentiable_loss(blocks, data, layout),
-        )
-        search: Any = found
-        taken = search.value <= loss + ROUNDING * jnp.abs(loss)  # false if either is no number
-        updates = jax.tree.map(lambda leaf: jnp.where(taken, leaf, 0), updates)
-        rate = jnp.where(taken, search.learning_rate, 0)
-        return moved(psi, updates, (inner, search), loss, split, rate)
+        return super().init(psi)

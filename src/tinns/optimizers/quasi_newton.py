@@ -1,0 +1,129 @@
+"""What L-BFGS and self-scaled Broyden share: a direction H g, and a line search along it."""
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import jax
+import jax.numpy as jnp
+import optax
+from jax import Array
+from jaxtyping import Bool, Float
+
+from tinns.errors import UserError
+from tinns.least_squares.layout import Layout
+from tinns.least_squares.rows import Block, Data, Psi, loss_and_gradient, losses
+from tinns.optimizers.step import moved
+
+ROUNDING = 1e-6  # by which the line search lets the loss rise where it is flat, relative to it
+
+
+@dataclass(frozen=True, kw_only=True)
+class QuasiNewton(ABC):
+    """ψ - α H g with g the gradient of ‖r‖², and α by a strong Wolfe line search that starts at 1.
+
+    Steps after which the loss is higher, or no number, are not taken.
+    """
+
+    line_search_steps: int = 25
+    curvature: float = 0.9  # c₂ of the strong Wolfe conditions; c₁ is 1e-4
+    forms_jacobian = False
+
+    def __post_init__(self) -> None:
+        self._transformation()
+        name = type(self).__name__
+        if not (isinstance(self.line_search_steps, int) and self.line_search_steps >= 1):
+            raise UserError(
+                f"{name}: line_search_steps={self.line_search_steps!r}; expected a whole number "
+                ">= 1"
+            )
+        if not 1e-4 < self.curvature < 1:
+            raise UserError(
+                f"{name}: curvature={self.curvature!r}; expected a number between 1e-4 and 1, "
+                "such as 0.9"
+            )
+
+    @abstractmethod
+    def _transformation(self) -> optax.GradientTransformationExtraArgs:
+        """What makes H g of the gradient g; it refuses settings that are out of range.
+
+        It is told as `arrived` what gradient the last step arrived at, for the points and weights
+        which that step was for: pairs (s, y) never mix two objectives then.
+        """
+
+    def _search(self) -> optax.GradientTransformationExtraArgs:
+        return optax.scale_by_zoom_linesearch(
+            max_linesearch_steps=self.line_search_steps,
+            slope_rtol=1e-4,
+            curv_rtol=self.curvature,
+            approx_dec_rtol=ROUNDING,
+            initial_guess_strategy="one",
+        )
+
+    def init(self, psi: Psi) -> Any:
+        """The state of the transformation, and that of the line search."""
+        return self._transformation().init(psi), self._search().init(psi)
+
+    def step(
+        self,
+        blocks: Sequence[Block],
+        psi: Psi,
+        data: Sequence[Data],
+        state: Any,
+        layout: Layout,
+        spent: Array | float = 0.0,
+    ) -> tuple[Psi, Any, dict[str, Array]]:
+        inner, search = state
+        loss, gradient, split = loss_and_gradient(blocks, psi, data, layout)
+        ascent, inner = self._transformation().update(gradient, inner, psi, arrived=search.grad)
+        updates, found = self._search().update(
+            jax.tree.map(jnp.negative, ascent),
+            search,
+            psi,
+            value=loss,
+            grad=gradient,
+            value_fn=_differentiable_loss(blocks, data, layout),
+        )
+        search: Any = found
+        taken = search.value <= loss + ROUNDING * jnp.abs(loss)  # false if either is no number
+        updates = jax.tree.map(lambda leaf: jnp.where(taken, leaf, 0), updates)
+        rate = jnp.where(taken, search.learning_rate, 0)
+        return moved(psi, updates, (inner, search), loss, split, rate)
+
+
+class Lesson(NamedTuple):
+    """What the last step can teach: how far it went, and what that did to the gradient."""
+
+    s: Float[Array, " n"]
+    y: Float[Array, " n"]
+    moved: Bool[Array, ""]  # somewhere, where the gradient has a value
+    curved: Bool[Array, ""]  # upwards: sᵀy > 0, and not by rounding alone
+
+
+def lesson(begun: Array, before: tuple[Array, Array], after: tuple[Array, Array]) -> Lesson:
+    """Of a step between two positions with their gradients; none if no step was `begun`."""
+    s, y = (there - here for here, there in zip(before, after, strict=True))
+    least = jnp.finfo(s.dtype).eps * jnp.linalg.norm(s) * jnp.linalg.norm(y)
+    moved = begun & jnp.any(s != 0) & jnp.all(jnp.isfinite(y))
+    return Lesson(s, y, moved, moved & (y @ s > least))
+
+
+def _differentiable_loss(
+    blocks: Sequence[Block], data: Sequence[Data], layout: Layout
+) -> Callable[[Psi], Array]:
+    """‖r‖² with its gradient from `loss_and_gradient`: in chunks, and over all devices."""
+
+    @jax.custom_vjp
+    def loss(psi: Psi) -> Array:
+        return jnp.sum(losses(blocks, psi, data, layout))
+
+    def forward(psi: Psi) -> tuple[Array, Psi]:
+        value, gradient, _ = loss_and_gradient(blocks, psi, data, layout)
+        return value, gradient
+
+    def backward(gradient: Psi, cotangent: Array) -> tuple[Psi]:
+        return (jax.tree.map(lambda g: cotangent * g, gradient),)
+
+    loss.defvjp(forward, backward)
+    return loss

@@ -1,0 +1,86 @@
+"""Quasi-Newton methods as minimisers: L-BFGS and self-scaled Broyden."""
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+import scipy.optimize
+
+from tinns import LBFGS, SelfScaledBroyden, UserError
+from tinns.least_squares import Layout
+from tinns.least_squares.rows import Block
+
+pytestmark = pytest.mark.usefixtures("float64")
+
+DATA = [{"s": jnp.zeros(1)}]
+
+
+def rosenbrock(n):
+    """10 (x_{i+1} - x_i²) and 1 - x_i."""
+    names = tuple(f"r{i}" for i in range(2 * n - 2))
+    return Block(
+        "valley", names, lambda x, _: jnp.concatenate([10 * (x[1:] - x[:-1] ** 2), 1 - x[:-1]])
+    )
+
+
+def minimised(optimizer, block, psi, steps):
+    step = jax.jit(lambda p, s: optimizer.step([block], p, DATA, s, Layout(10)))
+    state, history = optimizer.init(psi), []
+    for _ in range(steps):
+        psi, state, report = step(psi, state)
+        history.append(float(report["loss"]))
+    assert set(report) == {"loss", "losses", "learning_rate", "step_norm"}
+    return psi, history
+
+
+@pytest.mark.parametrize(
+    "optimizer", [SelfScaledBroyden("broyden"), SelfScaledBroyden("bfgs"), LBFGS()], ids=repr
+)
+@pytest.mark.parametrize(("n", "steps"), [(2, 50), (10, 110)])
+def test_they_walk_down_rosenbrocks_valley(optimizer, n, steps):
+    start = jnp.tile(jnp.asarray([-1.2, 1.0]), n // 2)
+    psi, history = minimised(optimizer, rosenbrock(n), start, steps)
+    assert history[-1] < 1e-20
+    np.testing.assert_allclose(psi, np.ones(n), atol=1e-10)
+    assert np.all(np.diff(history) <= 1e-6 * np.asarray(history[:-1]))
+
+
+@pytest.mark.parametrize("memory", [5, 50])
+def test_lbfgs_takes_about_as_many_steps_as_that_of_scipy(memory):
+    start, valley = np.tile([-1.2, 1.0], 10), rosenbrock(20)
+    _, ours = minimised(LBFGS(memory), valley, jnp.asarray(start), 150)
+    loss = jax.jit(jax.value_and_grad(lambda x: jnp.sum(valley.rows(x, None) ** 2)))
+    theirs = []
+    scipy.optimize.minimize(
+        lambda x: tuple(np.asarray(part) for part in loss(x)),
+        start,
+        jac=True,
+        method="L-BFGS-B",
+        options={"maxcor": memory, "maxiter": 150, "ftol": 0, "gtol": 0},
+        callback=lambda intermediate_result: theirs.append(intermediate_result.fun),
+    )
+    ours_needs, theirs_needs = (np.argmax(np.asarray(h) < 1e-8) for h in (ours, theirs))
+    assert ours_needs > 0
+    assert ours_needs <= 1.2 * theirs_needs
+
+
+@pytest.mark.parametrize("optimizer", [SelfScaledBroyden(), LBFGS()], ids=repr)
+def test_a_step_into_nothing_is_not_taken(optimizer):
+    # No number right of 0.5, and the way down leads there.
+    block = Block("cliff", ("r",), lambda x, _: jnp.where(x < 0.5, 2 - x, jnp.nan))
+    psi, history = minimised(optimizer, block, jnp.asarray([0.0]), 12)
+    assert np.all(np.isfinite(history))
+    assert 0 < psi[0] < 0.5
+    lost, history = minimised(optimizer, block, jnp.asarray([0.7]), 3)
+    assert lost[0] == 0.7
+    assert not np.any(np.isfinite(history))
+
+
+@pytest.mark.parametrize("optimizer", [SelfScaledBroyden, LBFGS])
+@pytest.mark.parametrize(
+    "settings", [{"line_search_steps": 0}, {"curvature": 1.0}, {"curvature": 0.0}], ids=repr
+)
+def test_impossible_settings_are_refused(optimizer, settings):
+    match = f"{optimizer.__name__}: {next(iter(settings))}=.*expected"
+    with pytest.raises(UserError, match=match):
+        optimizer(**settings)
