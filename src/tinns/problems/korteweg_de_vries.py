@@ -21,7 +21,7 @@ class KortewegDeVries(Problem):
     name = "kdv"
     domain = Box(x=(-1, 1), t=(0, 1), periodic="x")
     recipes = {
-        "fast": Recipe(field=sine_induced((20, 20)), weights={"equation": 0.1}),
+        "fast": Recipe(field=sine_induced((16, 16, 16, 16)), weights={"equation": 0.1}),
         "accurate": ACCURATE.but(field=sine_induced((24, 24, 24)), weights={"equation": 0.1}),
         "paper": PAPER.but(
             points=Counts(10_000, 500),
