@@ -33,6 +33,20 @@ def minimised(optimizer, block, psi, steps):
     return psi, history
 
 
+@pytest.mark.parametrize("optimizer", [SelfScaledBroyden(), LBFGS(memory=10)], ids=repr)
+def test_they_minimise_a_quadratic(optimizer):
+    scales = jnp.asarray([1.0, 3.0, 10.0, 30.0])
+    target = jnp.asarray([1.0, -2.0, 3.0, -4.0])
+    block = Block("bowl", ("a", "b", "c", "d"), lambda psi, datum: scales * (psi - target))
+    step = jax.jit(lambda p, s: optimizer.step([block], p, DATA, s, Layout(10)))
+    psi, state = jnp.zeros(4), optimizer.init(jnp.zeros(4))
+    for _ in range(25):
+        psi, state, report = step(psi, state)
+    assert report["loss"] < 1e-10
+    assert report["learning_rate"] > 0
+    np.testing.assert_allclose(psi, target, atol=1e-5)
+
+
 @pytest.mark.parametrize(
     "optimizer", [SelfScaledBroyden("broyden"), SelfScaledBroyden("bfgs"), LBFGS()], ids=repr
 )

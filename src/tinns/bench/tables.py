@@ -82,8 +82,8 @@ PIRATENET_SETTINGS = (
 TEST_SETS = "Errors are on grids, as in the released program; the text speaks of sampled points."
 OUR_RECIPE = (
     "The accelerated rows are recipe `fast`, which changes more than the optimiser: points that "
-    "follow the residual, other weights where they help, networks of sines on Klein-Gordon, KdV "
-    "and wave, and on KdV a deeper one."
+    "follow the residual, other weights where they help, sines in place of tanh on KdV and wave "
+    "and in the time network of Klein-Gordon, and on KdV a deeper network."
 )
 UNSTATED = "Settings that the paper does not print (points, weights) are chosen as for its others."
 

@@ -64,13 +64,8 @@ def scale_by_compact_lbfgs(memory: int = 50) -> optax.GradientTransformationExtr
     def transform(
         updates: Any, state: Any, params: Any = None, *, arrived: Any = None, **_: Any
     ) -> tuple[Any, Memory]:
-        if params is None:
-            raise UserError("L-BFGS: update(gradient, state, params) needs params")
         gradient, unravel = ravel_pytree(updates)
-        position = ravel_pytree(params)[0]
-        there = gradient if arrived is None else ravel_pytree(arrived)[0]
-        before = state.position, state.gradient
-        s, y, moved, learns = lesson(state.begun, before, (position, there))
+        position, s, y, moved, learns = lesson(state, gradient, params, arrived)
         root = jnp.sqrt(jnp.where(learns, y @ s, 1))
 
         def remembered(pairs: Array, newest: Array) -> Array:

@@ -9,6 +9,7 @@ import jax
 import jax.numpy as jnp
 import optax
 from jax import Array
+from jax.flatten_util import ravel_pytree
 from jaxtyping import Bool, Float
 
 from tinns.errors import UserError
@@ -95,18 +96,26 @@ class QuasiNewton(ABC):
 class Lesson(NamedTuple):
     """What the last step can teach: how far it went, and what that did to the gradient."""
 
+    position: Float[Array, " n"]  # where it arrived
     s: Float[Array, " n"]
     y: Float[Array, " n"]
     moved: Bool[Array, ""]  # somewhere, where the gradient has a value
     curved: Bool[Array, ""]  # upwards: sᵀy > 0, and not by rounding alone
 
 
-def lesson(begun: Array, before: tuple[Array, Array], after: tuple[Array, Array]) -> Lesson:
-    """Of a step between two positions with their gradients; none if no step was `begun`."""
-    s, y = (there - here for here, there in zip(before, after, strict=True))
+def lesson(state: Any, gradient: Array, params: Any, arrived: Any) -> Lesson:
+    """Of the step from `state` to `params`, with `arrived` or else `gradient` as the slope there.
+
+    The state says whether there was such a step (`begun`), and `position` and `gradient` before it.
+    """
+    if params is None:
+        raise UserError("quasi-Newton: update(gradient, state, params) needs params")
+    position = ravel_pytree(params)[0]
+    slope = gradient if arrived is None else ravel_pytree(arrived)[0]
+    s, y = position - state.position, slope - state.gradient
     least = jnp.finfo(s.dtype).eps * jnp.linalg.norm(s) * jnp.linalg.norm(y)
-    moved = begun & jnp.any(s != 0) & jnp.all(jnp.isfinite(y))
-    return Lesson(s, y, moved, moved & (y @ s > least))
+    moved = state.begun & jnp.any(s != 0) & jnp.all(jnp.isfinite(y))
+    return Lesson(position, s, y, moved, moved & (y @ s > least))
 
 
 def _differentiable_loss(

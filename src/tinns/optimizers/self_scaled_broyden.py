@@ -98,13 +98,8 @@ def scale_by_self_scaled_broyden(
     def transform(
         updates: Any, state: Any, params: Any = None, *, arrived: Any = None, **_: Any
     ) -> tuple[Any, BroydenState]:
-        if params is None:
-            raise UserError("self-scaled Broyden: update(gradient, state, params) needs params")
         gradient, unravel = ravel_pytree(updates)
-        position = ravel_pytree(params)[0]
-        there = gradient if arrived is None else ravel_pytree(arrived)[0]
-        before = state.position, state.gradient
-        s, y, moved, curved = lesson(state.begun, before, (position, there))
+        position, s, y, moved, curved = lesson(state, gradient, params, arrived)
 
         # s is a multiple α of -H g, hence sᵀH⁻¹s = -α sᵀg.
         length = -(s @ state.direction) / (state.direction @ state.direction)
