@@ -23,11 +23,18 @@ def rosenbrock(n):
     )
 
 
-def minimised(optimizer, block, psi, steps):
-    step = jax.jit(lambda p, s: optimizer.step([block], p, DATA, s, Layout(10)))
-    state, history = optimizer.init(psi), []
-    for _ in range(steps):
-        psi, state, report = step(psi, state)
+def stepping(optimizer, block):
+    return jax.jit(
+        lambda p, s, data, changed: optimizer.step([block], p, data, s, Layout(10), changed=changed)
+    )
+
+
+def minimised(optimizer, block, psi, steps, forgets=True):
+    step = stepping(optimizer, block)
+    state, history = optimizer.init(psi, len(block.row_names)), []
+    for number in range(steps):
+        psi, state, report = step(psi, state, DATA, forgets or number == 0)
+        assert float(report["loss"]) == pytest.approx(float(sum(report["losses"])), nan_ok=True)
         history.append(float(report["loss"]))
     assert set(report) == {"loss", "losses", "learning_rate", "step_norm"}
     return psi, history
@@ -38,12 +45,8 @@ def test_they_minimise_a_quadratic(optimizer):
     scales = jnp.asarray([1.0, 3.0, 10.0, 30.0])
     target = jnp.asarray([1.0, -2.0, 3.0, -4.0])
     block = Block("bowl", ("a", "b", "c", "d"), lambda psi, datum: scales * (psi - target))
-    step = jax.jit(lambda p, s: optimizer.step([block], p, DATA, s, Layout(10)))
-    psi, state = jnp.zeros(4), optimizer.init(jnp.zeros(4))
-    for _ in range(25):
-        psi, state, report = step(psi, state)
-    assert report["loss"] < 1e-10
-    assert report["learning_rate"] > 0
+    psi, history = minimised(optimizer, block, jnp.zeros(4), 25)
+    assert history[-1] < 1e-10
     np.testing.assert_allclose(psi, target, atol=1e-5)
 
 
@@ -57,6 +60,26 @@ def test_they_walk_down_rosenbrocks_valley(optimizer, n, steps):
     assert history[-1] < 1e-20
     np.testing.assert_allclose(psi, np.ones(n), atol=1e-10)
     assert np.all(np.diff(history) <= 1e-6 * np.asarray(history[:-1]))
+
+
+@pytest.mark.parametrize("optimizer", [SelfScaledBroyden(), LBFGS()], ids=repr)
+def test_what_a_line_search_arrived_at_need_not_be_computed_again(optimizer):
+    start = jnp.tile(jnp.asarray([-1.2, 1.0]), 2)
+    psi, history = minimised(optimizer, rosenbrock(4), start, 20)
+    same, remembered = minimised(optimizer, rosenbrock(4), start, 20, forgets=False)
+    np.testing.assert_allclose(remembered, history, rtol=1e-6)
+    np.testing.assert_allclose(same, psi, rtol=1e-6)
+
+
+@pytest.mark.parametrize("optimizer", [SelfScaledBroyden(), LBFGS()], ids=repr)
+def test_what_is_known_counts_until_points_or_weights_change(optimizer):
+    block = Block("bowl", ("r",), lambda psi, datum: psi - datum["s"])
+    step, elsewhere = stepping(optimizer, block), [{"s": jnp.full(1, 5.0)}]
+    psi, state, _ = step(jnp.ones(1), optimizer.init(jnp.ones(1)), DATA, True)
+    _, _, known = step(psi, state, elsewhere, False)
+    _, _, told = step(psi, state, elsewhere, True)
+    assert known["loss"] == pytest.approx(float(psi[0]) ** 2)
+    assert told["loss"] == pytest.approx((float(psi[0]) - 5) ** 2)
 
 
 @pytest.mark.parametrize("memory", [5, 50])

@@ -124,7 +124,7 @@ def test_points_that_change_spoil_no_pair():
     optimizer = SelfScaledBroyden()
     step = jax.jit(lambda p, s, d: optimizer.step([block], p, [d], s, Layout(10)))
     psi = jnp.zeros(3)
-    state = optimizer.init(psi)
+    state = optimizer.init(psi, 3)
     targets = np.random.default_rng(0).standard_normal((8, 1, 3))
     last = np.zeros(3)
     for target in targets:

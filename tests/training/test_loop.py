@@ -23,6 +23,7 @@ from tinns import (
     Problem,
     Recipe,
     Redraw,
+    SelfScaledBroyden,
     Stop,
     dirichlet,
     initial,
@@ -106,10 +107,10 @@ class Drift:
     restarts_on_redraw = False
     forms_jacobian = False
 
-    def init(self, psi):
+    def init(self, psi, kinds=1):
         return ()
 
-    def step(self, blocks, psi, data, state, layout, spent=0.0):
+    def step(self, blocks, psi, data, state, layout, spent=0.0, changed=True):
         split = losses(blocks, psi, data, layout)
         moved = jax.tree.map(lambda leaf: leaf + self.speed, psi)
         return moved, state, {"loss": jnp.sum(split), "losses": split}
@@ -182,10 +183,10 @@ def test_a_step_that_restarts_forgets_its_state_at_a_redraw(system, still):
     class Counting(Drift):
         restarts_on_redraw = True
 
-        def init(self, psi):
+        def init(self, psi, kinds=1):
             return jnp.asarray(0)
 
-        def step(self, blocks, psi, data, state, layout, spent=0.0):
+        def step(self, blocks, psi, data, state, layout, spent=0.0, changed=True):
             psi, _, report = super().step(blocks, psi, data, (), layout)
             return psi, state + 1, report | {"age": state}
 
@@ -326,12 +327,42 @@ def test_validation_now_and_then(system, recipe):
 def test_steps_know_what_share_of_the_budget_is_spent(system, still):
     @dataclass(frozen=True)
     class Telling(Drift):
-        def step(self, blocks, psi, data, state, layout, spent=0.0):
+        def step(self, blocks, psi, data, state, layout, spent=0.0, changed=True):
             psi, state, report = super().step(blocks, psi, data, state, layout)
             return psi, state, report | {"spent": spent}
 
     told = train(system, still.but(optimizer=Telling()), 0).history["spent"]
     np.testing.assert_allclose(told, np.arange(6) / 6, rtol=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("settings", "expected"),
+    [
+        ({}, [1, 0, 0, 0, 0, 0]),
+        ({"redraw": Redraw(1e-9)}, [1, 1, 1, 1, 1, 1]),
+        ({"redraw": Redraw(None, every=2)}, [1, 0, 1, 0, 1, 0]),
+        ({"balance": Balance()}, [1, 1, 1, 1, 1, 1]),
+    ],
+    ids=["fixed", "redrawn", "batches", "weights"],
+)
+def test_steps_know_whether_points_or_weights_changed(system, still, settings, expected):
+    @dataclass(frozen=True)
+    class Telling(Drift):
+        def step(self, blocks, psi, data, state, layout, spent=0.0, changed=True):
+            psi, state, report = super().step(blocks, psi, data, state, layout)
+            return psi, state, report | {"changed": jnp.asarray(changed, float)}
+
+    told = train(system, still.but(optimizer=Telling(), **settings), 0).history["changed"]
+    np.testing.assert_array_equal(told, expected)
+
+
+def test_a_result_is_not_judged_by_what_was_known_of_other_points(system, recipe):
+    batches = recipe.but(optimizer=SelfScaledBroyden(), redraw=Redraw(None, every=3))
+    trained = train(system, batches, 0)
+    again = losses(trained.blocks, trained.psi, trained.points, Layout())
+    assert trained.loss == pytest.approx(float(jnp.sum(again)), rel=1e-10)
+    parts = [trained.history[f"loss_{name}"] for name in system.row_names]
+    np.testing.assert_allclose(sum(parts), trained.history["loss"], rtol=1e-10)
 
 
 def test_gradient_norms_are_renewed_when_they_are_due(system, recipe):

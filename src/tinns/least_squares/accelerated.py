@@ -65,7 +65,7 @@ class AcceleratedLM:
     restarts_on_redraw = False
     forms_jacobian = True
 
-    def init(self, psi: Psi) -> AcceleratedState:
+    def init(self, psi: Psi, kinds: int = 1) -> AcceleratedState:
         zero = jnp.asarray(0)
         mu, growth = jnp.asarray(self.mu0, float), jnp.asarray(2.0, float)
         scaling = (self.scaling or ColumnScaling()).init()
@@ -86,6 +86,7 @@ class AcceleratedLM:
         state: AcceleratedState,
         layout: Layout,
         spent: Array | float = 0.0,
+        changed: Array | bool = True,
     ) -> tuple[Psi, AcceleratedState, dict[str, Array]]:
         model = Linearised(blocks, psi, data, layout)
         gram, gradient = model.normal_equations()

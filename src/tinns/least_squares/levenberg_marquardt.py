@@ -32,7 +32,7 @@ class LevenbergMarquardt:
     restarts_on_redraw = False
     forms_jacobian = True
 
-    def init(self, psi: Psi) -> LMState:
+    def init(self, psi: Psi, kinds: int = 1) -> LMState:
         return LMState(self.damping.init(), psi, jnp.asarray(0))
 
     def step(
@@ -43,6 +43,7 @@ class LevenbergMarquardt:
         state: LMState,
         layout: Layout,
         spent: Array | float = 0.0,
+        changed: Array | bool = True,
     ) -> tuple[Psi, LMState, dict[str, Array]]:
         """One step; also what it saw: the loss before it, the damping used, its length."""
         flat, unravel = ravel_pytree(psi)

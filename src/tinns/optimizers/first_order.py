@@ -40,7 +40,7 @@ class FirstOrder(ABC):
     def _transformation(self) -> optax.GradientTransformation:
         """What makes N of the gradient; it refuses settings that are out of range."""
 
-    def init(self, psi: Psi) -> Any:
+    def init(self, psi: Psi, kinds: int = 1) -> Any:
         """The state of the transformation, and a count of steps."""
         return self._transformation().init(psi), jnp.asarray(0)
 
@@ -52,6 +52,7 @@ class FirstOrder(ABC):
         state: Any,
         layout: Layout,
         spent: Array | float = 0.0,
+        changed: Array | bool = True,
     ) -> tuple[Psi, Any, dict[str, Array]]:
         inner, count = state
         loss, gradient, split = loss_and_gradient(blocks, psi, data, layout)

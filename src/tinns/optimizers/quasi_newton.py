@@ -62,9 +62,11 @@ class QuasiNewton(ABC):
             initial_guess_strategy="one",
         )
 
-    def init(self, psi: Psi) -> Any:
-        """The state of the transformation, and that of the line search."""
-        return self._transformation().init(psi), self._search().init(psi)
+    def init(self, psi: Psi, kinds: int = 1) -> Any:
+        """The state of the transformation, and the loss at ψ with its gradient and its split."""
+        nothing = jnp.asarray(jnp.inf, ravel_pytree(psi)[0].dtype)
+        known = nothing, optax.tree.zeros_like(psi), jnp.zeros(kinds, nothing.dtype)
+        return self._transformation().init(psi), known
 
     def step(
         self,
@@ -74,23 +76,32 @@ class QuasiNewton(ABC):
         state: Any,
         layout: Layout,
         spent: Array | float = 0.0,
+        changed: Array | bool = True,
     ) -> tuple[Psi, Any, dict[str, Array]]:
-        inner, search = state
-        loss, gradient, split = loss_and_gradient(blocks, psi, data, layout)
-        ascent, inner = self._transformation().update(gradient, inner, psi, arrived=search.grad)
-        updates, found = self._search().update(
-            jax.tree.map(jnp.negative, ascent),
-            search,
-            psi,
-            value=loss,
-            grad=gradient,
-            value_fn=_differentiable_loss(blocks, data, layout),
+        inner, known = state
+        _, arrived, _ = known
+        here = jax.lax.cond(
+            changed, lambda: loss_and_gradient(blocks, psi, data, layout), lambda: known
         )
-        search: Any = found
-        taken = search.value <= loss + ROUNDING * jnp.abs(loss)  # false if either is no number
-        updates = jax.tree.map(lambda leaf: jnp.where(taken, leaf, 0), updates)
-        rate = jnp.where(taken, search.learning_rate, 0)
-        return moved(psi, updates, (inner, search), loss, split, rate)
+        loss, gradient, split = here
+        ascent, inner = self._transformation().update(gradient, inner, psi, arrived=arrived)
+        start, search = (psi, jnp.zeros_like(split)), self._search()
+        updates, found = search.update(
+            (jax.tree.map(jnp.negative, ascent), jnp.zeros_like(split)),
+            search.init(start),
+            start,
+            value=loss,
+            grad=(gradient, split),
+            value_fn=_tilted_loss(blocks, data, layout),
+        )
+        there: Any = found
+        taken = there.value <= loss + ROUNDING * jnp.abs(loss)  # false if either is no number
+        updates, rate, known = optax.tree.where(
+            taken,
+            (updates[0], there.learning_rate, (there.value, *there.grad)),
+            (optax.tree.zeros_like(psi), jnp.zeros_like(there.learning_rate), here),
+        )
+        return moved(psi, updates, (inner, known), loss, split, rate)
 
 
 class Lesson(NamedTuple):
@@ -118,20 +129,23 @@ def lesson(state: Any, gradient: Array, params: Any, arrived: Any) -> Lesson:
     return Lesson(position, s, y, moved, moved & (y @ s > least))
 
 
-def _differentiable_loss(
+def _tilted_loss(
     blocks: Sequence[Block], data: Sequence[Data], layout: Layout
-) -> Callable[[Psi], Array]:
-    """‖r‖² with its gradient from `loss_and_gradient`: in chunks, and over all devices."""
+) -> Callable[[tuple[Psi, Array]], Array]:
+    """Σ (1 + tilt)·(loss of a kind of row) of (ψ, tilt), where the tilt is zero.
+
+    Its gradient is that of ‖r‖², from `loss_and_gradient`, and along the tilt the split of ‖r‖².
+    """
 
     @jax.custom_vjp
-    def loss(psi: Psi) -> Array:
-        return jnp.sum(losses(blocks, psi, data, layout))
+    def loss(place: tuple[Psi, Array]) -> Array:
+        return jnp.sum(losses(blocks, place[0], data, layout))
 
-    def forward(psi: Psi) -> tuple[Array, Psi]:
-        value, gradient, _ = loss_and_gradient(blocks, psi, data, layout)
-        return value, gradient
+    def forward(place: tuple[Psi, Array]) -> tuple[Array, tuple[Psi, Array]]:
+        value, *gradient = loss_and_gradient(blocks, place[0], data, layout)
+        return value, tuple(gradient)
 
-    def backward(gradient: Psi, cotangent: Array) -> tuple[Psi]:
+    def backward(gradient: tuple[Psi, Array], cotangent: Array) -> tuple[tuple[Psi, Array]]:
         return (jax.tree.map(lambda g: cotangent * g, gradient),)
 
     loss.defvjp(forward, backward)

@@ -145,7 +145,7 @@ class SelfScaledBroyden(QuasiNewton):
     def _transformation(self) -> optax.GradientTransformationExtraArgs:
         return scale_by_self_scaled_broyden(self.update, self.initial_scaling)
 
-    def init(self, psi: Psi) -> Any:
+    def init(self, psi: Psi, kinds: int = 1) -> Any:
         leaves = jax.tree.leaves(psi)
         n = sum(leaf.size for leaf in leaves)
         if n > LARGEST:
@@ -154,4 +154,4 @@ class SelfScaledBroyden(QuasiNewton):
                 f"{leaves[0].dtype.itemsize * n**2 / 1e9:.1f} GB. Expected at most {LARGEST}: use "
                 "LBFGS, SOAP or Adam, or a smaller network"
             )
-        return super().init(psi)
+        return super().init(psi, kinds)

@@ -28,7 +28,9 @@ class Step(Protocol):
         """Whether a step holds Jacobians and JᵀJ, which decides what fits into memory."""
         ...
 
-    def init(self, psi: Psi) -> Any: ...
+    def init(self, psi: Psi, kinds: int = 1) -> Any:
+        """The first state, for rows of so many kinds."""
+        ...
 
     def step(
         self,
@@ -38,8 +40,13 @@ class Step(Protocol):
         state: Any,
         layout: Layout,
         spent: Array | float = 0.0,
+        changed: Array | bool = True,
     ) -> tuple[Psi, Any, dict[str, Array]]:
-        """One step; `spent` is the share of the run's budget, from 0 to 1, that is used up."""
+        """One step; `spent` is the share of the run's budget, from 0 to 1, that is used up.
+
+        Unless `changed`, points and weights are those of the last step, which led to this ψ: what
+        it found out about ψ still holds.
+        """
         ...
 
 

@@ -94,8 +94,10 @@ class Machine:
         before = time.perf_counter()
         points = jax.block_until_ready(program(*given))
         spent = time.perf_counter() - before
+        carry = carry._replace(changed=jnp.ones_like(carry.changed))
         if self.recipe.step.restarts_on_redraw:
-            carry = carry._replace(state=self.recipe.step.init(carry.psi))
+            kinds = len(self.system.row_names)
+            carry = carry._replace(state=self.recipe.step.init(carry.psi, kinds))
         self._take(points, carry.psi)
         return carry, spent
 
@@ -118,7 +120,8 @@ class Machine:
         of their own.
         """
         no = jnp.zeros_like(carry.handed_over)  # whichever program is at hand will do
-        asked = carry._replace(psi=psi, factors=jnp.ones_like(carry.factors), handed_over=no)
+        factors, yes = jnp.ones_like(carry.factors), jnp.ones_like(carry.changed)
+        asked = carry._replace(psi=psi, factors=factors, changed=yes, handed_over=no)
         _, reports, _, _ = self.run(asked, 0, 1)
         return float(reports["loss"][0]), float(reports["validation_loss"][0])
 

@@ -15,7 +15,7 @@ from tinns.optimizers import Relay, Step
 from tinns.recipe import Recipe
 from tinns.residuals import Psi, System
 from tinns.sampling import Points
-from tinns.strategies import Balance, Balancing
+from tinns.strategies import Balance, Balancing, Difficulty
 from tinns.training.balancing import balanced, equalised, reweighted
 from tinns.training.emphasis import emphasised
 
@@ -31,6 +31,7 @@ class Carry(NamedTuple):
     state: Any
     factors: Array  # on the weights, by kind of row
     validation: Array  # the validation loss by kind of row, when it was last computed
+    changed: Array  # points or weights are others than at the last step
     overfitted: Array  # the points should change before the next step
     handed_over: Array  # another program of the optimiser should take the next step
     best: Psi  # the ψ of lowest validation loss so far
@@ -51,9 +52,10 @@ class Plan(NamedTuple):
 def first_carry(system: System, recipe: Recipe, psi: Psi) -> Carry:
     return Carry(
         psi,
-        recipe.step.init(psi),
+        recipe.step.init(psi, len(system.row_names)),
         jnp.ones(len(system.row_names)),
         jnp.full(len(system.row_names), jnp.inf),
+        jnp.asarray(True),
         jnp.asarray(False),
         jnp.asarray(False),
         psi,
@@ -71,6 +73,7 @@ def iterations(
     CAPACITY entries. Points are given back only where the recipe changes them `every` so often.
     """
     every = recipe.redraw.every if recipe.redraw else None
+    moving = recipe.balance is not None or isinstance(recipe.emphasis, Difficulty)  # the weights
 
     @jax.jit  # traced once, though it is needed twice below
     def iterate(
@@ -91,7 +94,9 @@ def iterations(
             carry.validation,
         )
         validation_loss = jnp.sum(validation_split)
-        psi, state, report = optimizer.step(weighted, carry.psi, points, carry.state, layout, spent)
+        psi, state, report = optimizer.step(
+            weighted, carry.psi, points, carry.state, layout, spent, carry.changed
+        )
         split, factors = report.pop("losses"), carry.factors
         report |= {f"loss_{name}": split[n] for n, name in enumerate(system.row_names)}
         report["validation_loss"] = validation_loss
@@ -110,6 +115,7 @@ def iterations(
             state,
             factors,
             validation_split,
+            jnp.asarray(moving),
             overfitted,
             optimizer.hands_over(state) if isinstance(optimizer, Relay) else jnp.asarray(False),
             jax.tree.map(lambda new, old: jnp.where(better, new, old), carry.psi, carry.best),
@@ -134,6 +140,7 @@ def iterations(
             if every is not None:
                 due = (total % every == 0) & (total > 0)
                 changing = jax.lax.cond(due, fresh, lambda _, kept=changing: kept, total)
+                inner = inner._replace(changed=inner.changed | due)
             own = given if every is None else changing
             spent = plan.spent + number * plan.share_per_step
             inner, report = iterate(inner, own, validation, total, spent)
