@@ -3,7 +3,7 @@
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, cast
 
 import jax
 import jax.numpy as jnp
@@ -86,7 +86,7 @@ class QuasiNewton(ABC):
         loss, gradient, split = here
         ascent, inner = self._transformation().update(gradient, inner, psi, arrived=arrived)
         start, search = (psi, jnp.zeros_like(split)), self._search()
-        updates, found = search.update(
+        ways, found = search.update(
             (jax.tree.map(jnp.negative, ascent), jnp.zeros_like(split)),
             search.init(start),
             start,
@@ -94,11 +94,11 @@ class QuasiNewton(ABC):
             grad=(gradient, split),
             value_fn=_tilted_loss(blocks, data, layout),
         )
-        there: Any = found
+        (way, _), there = cast(tuple[Any, Any], (ways, found))
         taken = there.value <= loss + ROUNDING * jnp.abs(loss)  # false if either is no number
         updates, rate, known = optax.tree.where(
             taken,
-            (updates[0], there.learning_rate, (there.value, *there.grad)),
+            (way, there.learning_rate, (there.value, *there.grad)),
             (optax.tree.zeros_like(psi), jnp.zeros_like(there.learning_rate), here),
         )
         return moved(psi, updates, (inner, known), loss, split, rate)
@@ -142,8 +142,8 @@ def _tilted_loss(
         return jnp.sum(losses(blocks, place[0], data, layout))
 
     def forward(place: tuple[Psi, Array]) -> tuple[Array, tuple[Psi, Array]]:
-        value, *gradient = loss_and_gradient(blocks, place[0], data, layout)
-        return value, tuple(gradient)
+        value, gradient, split = loss_and_gradient(blocks, place[0], data, layout)
+        return value, (gradient, split)
 
     def backward(gradient: tuple[Psi, Array], cotangent: Array) -> tuple[tuple[Psi, Array]]:
         return (jax.tree.map(lambda g: cotangent * g, gradient),)
