@@ -16,8 +16,13 @@ from tinns.errors import UserError
 from tinns.files import cache_folder, prepared_folder
 
 # On a GPU: trying out kernels of its own for every product takes the compiler minutes, and those of
-# cuBLAS are about as fast.
-GPU_OPTIONS = {"xla_gpu_enable_triton_gemm": False, "xla_gpu_autotune_level": 1}
+# cuBLAS are about as fast. Where a product reads or writes a slice of an array in place, the slice
+# may begin where cuBLAS can't (seen with layers of width 16): slices are copied.
+GPU_OPTIONS = {
+    "xla_gpu_enable_triton_gemm": False,
+    "xla_gpu_autotune_level": 1,
+    "xla_gpu_enable_dynamic_slice_fusion": False,
+}
 
 # On a CPU where optimisations are switched off: kernels that are quicker to make.
 QUICK_OPTIONS = {"xla_cpu_use_fusion_emitters": False}
@@ -31,16 +36,14 @@ def options_for(platform: str) -> dict[str, Any]:
     options: dict[str, Any] = QUICK_OPTIONS if quick else {}
     if platform in ("gpu", "cuda"):
         options = GPU_OPTIONS
-    return dict(options) if _is_known(tuple(options.items())) else {}
+    return {name: value for name, value in options.items() if _is_known(name, value)}
 
 
 @cache
-def _is_known(options: tuple[tuple[str, Any], ...]) -> bool:
-    """Whether this version of the compiler takes the options."""
-    if not options:
-        return True
+def _is_known(name: str, value: Any) -> bool:
+    """Whether this version of the compiler takes the option."""
     try:
-        jax.jit(lambda x: x, compiler_options=dict(options)).lower(0.0).compile()
+        jax.jit(lambda x: x, compiler_options={name: value}).lower(0.0).compile()
     except Exception:  # whatever the compiler raises at a name that it does not know
         return False
     return True

@@ -83,7 +83,7 @@ TEST_SETS = "Errors are on grids, as in the released program; the text speaks of
 OUR_RECIPE = (
     "The accelerated rows are recipe `fast`, which changes more than the optimiser: points that "
     "follow the residual, other weights where they help, sines in place of tanh on KdV and wave "
-    "and in the time network of Klein-Gordon, and on KdV a deeper network."
+    "and in the time network of Klein-Gordon, and deeper networks on Allen-Cahn and KdV."
 )
 UNSTATED = "Settings that the paper does not print (points, weights) are chosen as for its others."
 

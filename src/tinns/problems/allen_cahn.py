@@ -8,7 +8,7 @@ import numpy as np
 from tinns import reference
 from tinns.conditions import initial
 from tinns.domain import Box
-from tinns.fields import TimeInduced
+from tinns.fields import MLP, TimeInduced
 from tinns.problem import Problem
 from tinns.recipe import ACCURATE, PAPER, Recipe
 from tinns.sampling import Counts
@@ -21,8 +21,8 @@ class AllenCahn(Problem):
     rate: float = 5.0
     domain = Box(x=(-1, 1), t=(0, 1), periodic="x")
     recipes = {
-        "fast": Recipe(field=TimeInduced(), weights={"initial": 20.0}),
-        "accurate": ACCURATE.but(field=TimeInduced(), weights={"initial": 20.0}),
+        "fast": Recipe(field=TimeInduced(MLP((12,) * 4)), weights={"initial": 20.0}),
+        "accurate": ACCURATE.but(field=TimeInduced(MLP((16,) * 4)), weights={"initial": 20.0}),
         "paper": PAPER.but(
             points=Counts(10_000, 500),
             validation=Counts(5_000, 250),
