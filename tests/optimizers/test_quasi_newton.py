@@ -113,6 +113,19 @@ def test_a_step_into_nothing_is_not_taken(optimizer):
     assert not np.any(np.isfinite(history))
 
 
+@pytest.mark.parametrize("optimizer", [SelfScaledBroyden(), LBFGS()], ids=repr)
+def test_a_step_along_the_gradient_is_shortened_until_it_fits(optimizer, monkeypatch):
+    # The minimum is 1e-11 away, the gradient has length 1 or more, and the slopes are no help.
+    block = Block("gorge", ("r",), lambda x, _: 1e6 * jnp.tanh(1e3 * x) * (1 + 1e6 * x**2))
+    start = jnp.asarray([1e-11])
+    psi, history = minimised(optimizer, block, start, 6)
+    assert history[-1] < 1e-6 * history[0]
+    monkeypatch.setattr("tinns.optimizers.quasi_newton.HALVINGS", 0)
+    stuck, _ = minimised(optimizer, block, start, 6)
+    assert stuck[0] == start[0]
+    assert psi[0] != start[0]
+
+
 @pytest.mark.parametrize("optimizer", [SelfScaledBroyden, LBFGS])
 @pytest.mark.parametrize(
     "settings", [{"line_search_steps": 0}, {"curvature": 1.0}, {"curvature": 0.0}], ids=repr

@@ -44,6 +44,11 @@ class Memory(NamedTuple):
     position: Array
     gradient: Array
 
+    @property
+    def unscaled(self) -> Array:
+        """Whether there are no pairs: H = I."""
+        return ~jnp.any(self.steps[-1] != 0)
+
 
 def scale_by_compact_lbfgs(memory: int = 50) -> optax.GradientTransformationExtraArgs:
     """H g with the H of L-BFGS; a line search should follow.
@@ -76,11 +81,9 @@ def scale_by_compact_lbfgs(memory: int = 50) -> optax.GradientTransformationExtr
         direction = compact_product(steps, changes, gradient)
         descends = direction @ gradient > 0  # also false where any of it is no number
         steps, changes = (jnp.where(descends, pairs, 0) for pairs in (steps, changes))
-        plain = ~descends | ~jnp.any(steps[-1] != 0)
+        learned = Memory(steps, changes, jnp.ones_like(state.begun), position, gradient)
         shortened = gradient / jnp.maximum(jnp.linalg.norm(gradient), 1)
-        direction = jnp.where(plain, shortened, direction)
-        begun = jnp.ones_like(state.begun)
-        return unravel(direction), Memory(steps, changes, begun, position, gradient)
+        return unravel(jnp.where(learned.unscaled, shortened, direction)), learned
 
     return optax.GradientTransformationExtraArgs(init, transform)
 

@@ -18,13 +18,16 @@ from tinns.least_squares.rows import Block, Data, Psi, loss_and_gradient, losses
 from tinns.optimizers.step import moved
 
 ROUNDING = 1e-6  # by which the line search lets the loss rise where it is flat, relative to it
+HALVINGS = 60  # of a step along the gradient itself, of whose length nothing is known
 
 
 @dataclass(frozen=True, kw_only=True)
 class QuasiNewton(ABC):
     """ψ - α H g with g the gradient of ‖r‖², and α by a strong Wolfe line search that starts at 1.
 
-    Steps after which the loss is higher, or no number, are not taken.
+    Steps after which the loss is higher, or no number, are not taken. While H is a multiple of I
+    the search may go on for longer than `line_search_steps`: late in training, the gradient is
+    billions of times as long as the step along it should be.
     """
 
     line_search_steps: int = 25
@@ -50,12 +53,14 @@ class QuasiNewton(ABC):
         """What makes H g of the gradient g; it refuses settings that are out of range.
 
         It is told as `arrived` what gradient the last step arrived at, for the points and weights
-        which that step was for: pairs (s, y) never mix two objectives then.
+        which that step was for: pairs (s, y) never mix two objectives then. Its state says as
+        `unscaled` whether H is a multiple of I.
         """
 
-    def _search(self) -> optax.GradientTransformationExtraArgs:
+    def _search(self, unscaled: Array) -> optax.GradientTransformationExtraArgs:
+        most = self.line_search_steps
         return optax.scale_by_zoom_linesearch(
-            max_linesearch_steps=self.line_search_steps,
+            max_linesearch_steps=jnp.where(unscaled, max(most, HALVINGS), most),
             slope_rtol=1e-4,
             curv_rtol=self.curvature,
             approx_dec_rtol=ROUNDING,
@@ -85,7 +90,7 @@ class QuasiNewton(ABC):
         )
         loss, gradient, split = here
         ascent, inner = self._transformation().update(gradient, inner, psi, arrived=arrived)
-        start, search = (psi, jnp.zeros_like(split)), self._search()
+        start, search = (psi, jnp.zeros_like(split)), self._search(inner.unscaled)
         ways, found = search.update(
             (jax.tree.map(jnp.negative, ascent), jnp.zeros_like(split)),
             search.init(start),
