@@ -11,6 +11,7 @@ from bench_records import PAPER, cell, failed, made_up
 from rich.console import Console
 
 from tinns.bench import formats
+from tinns.bench.cells import profile_named
 from tinns.bench.picture import picture_of
 from tinns.bench.sheets import sheet_of
 from tinns.bench.summary import Spread, groups_of, spread
@@ -180,6 +181,18 @@ def test_lines_of_unequal_seeds_are_told(full):
     assert told in sheet(MAIN, full).notes[0]
     alone = [group for group in groups_of(MAIN, PAPER, full) if group.row.label == ALGORITHM_1]
     assert told not in sheet_of(MAIN, alone, PAPER).notes[0]
+
+
+def test_runs_that_ended_before_their_time_are_told(store):
+    profile = profile_named("equal-time", 60)
+    for seed, stop in enumerate(("time is up", "stagnated", "precision floor")):
+        run = cell("tinn", "fast", seed, budget=profile.budget)
+        put(store, made_up(run, profile=profile, result={"stop_reason": stop}))
+    run = cell("pinn", None, budget=profile.budget)
+    put(store, made_up(run, profile=profile, result={"stop_reason": "time is up"}))
+    notes = sheet_of(MAIN, groups_of(MAIN, profile, store), profile).notes
+    told = f"before that: {ACCELERATED} on burgers (2 of 3: precision floor, stagnated)."
+    assert told in notes[1]
 
 
 def test_markdown_has_as_many_cells_in_every_row(full):

@@ -8,6 +8,7 @@ from tinns.bench.display import shortened
 from tinns.bench.summary import UNKNOWN_FUNCTION, Group, Spread, devices, spread
 from tinns.bench.tables import ACCELERATED, ALGORITHM_1, PIRATENET, Kind, Row, Table
 from tinns.published import printed, published
+from tinns.training.stopping import TIME_IS_UP
 
 Value = str | int | float | Spread | None
 
@@ -47,7 +48,7 @@ def sheet_of(table: Table, groups: Sequence[Group], profile: Profile) -> Sheet:
         tuple(columns[n] for n in used),
         tuple(tuple(row[n] for n in used) for row in rows),
         places,
-        (*_about(table, groups, profile), *_failures(groups)),
+        (*_about(table, groups, profile), *_ended_early(groups, profile), *_failures(groups)),
         table.notes,
     )
 
@@ -237,6 +238,21 @@ def _about(table: Table, groups: Sequence[Group], profile: Profile) -> list[str]
         f"Every method was trained {length}, on {' and '.join(found)}.{mixed} Seconds are training "
         f"without compilation; ± is the standard deviation over seeds.{seeds}{papers}"
     ]
+
+
+def _ended_early(groups: Sequence[Group], profile: Profile) -> list[str]:
+    """Runs that a profile of seconds found ended before their time was up, and why."""
+    if profile.seconds is None:
+        return []
+    found = []
+    for group in groups:
+        stops = [record["result"].get("stop_reason", TIME_IS_UP) for record in group.done]
+        reasons = sorted(set(stops) - {TIME_IS_UP})
+        if reasons:
+            count = sum(stop != TIME_IS_UP for stop in stops)
+            told = f"{count} of {len(stops)}: {', '.join(reasons)}"
+            found.append(f"{group.row.label} on {group.problem} ({told})")
+    return [f"Ended by themselves before that: {'; '.join(found)}."] if found else []
 
 
 def _failures(groups: Sequence[Group]) -> list[str]:

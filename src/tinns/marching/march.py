@@ -23,7 +23,7 @@ from tinns.sampling import Points
 from tinns.separation import Separation
 from tinns.training import History, Trained
 from tinns.training.progress import Silent, Snapshot, Watcher
-from tinns.training.stopping import Interruption
+from tinns.training.stopping import TIME_IS_UP, Interruption
 
 POINTS_PER_FEATURE = 3
 DRAWS = 4  # of features, at most
@@ -74,7 +74,7 @@ def march(
             if recipe.stop.iterations is not None and steps >= recipe.stop.iterations:
                 return "iterations done"
             if recipe.stop.seconds is not None and seconds >= recipe.stop.seconds:
-                return "time is up"
+                return TIME_IS_UP
             return None
 
         marched = integrate(prepared, interval, settings, stop)

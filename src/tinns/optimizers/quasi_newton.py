@@ -3,7 +3,7 @@
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple, cast
+from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
@@ -89,9 +89,11 @@ class QuasiNewton(ABC):
             changed, lambda: loss_and_gradient(blocks, psi, data, layout), lambda: known
         )
         loss, gradient, split = here
-        ascent, inner = self._transformation().update(gradient, inner, psi, arrived=arrived)
-        start, search = (psi, jnp.zeros_like(split)), self._search(inner.unscaled)
-        ways, found = search.update(
+        transformation: Any = self._transformation()
+        ascent, inner = transformation.update(gradient, inner, psi, arrived=arrived)
+        search: Any = self._search(inner.unscaled)
+        start = psi, jnp.zeros_like(split)
+        (way, _), there = search.update(
             (jax.tree.map(jnp.negative, ascent), jnp.zeros_like(split)),
             search.init(start),
             start,
@@ -99,7 +101,6 @@ class QuasiNewton(ABC):
             grad=(gradient, split),
             value_fn=_tilted_loss(blocks, data, layout),
         )
-        (way, _), there = cast(tuple[Any, Any], (ways, found))
         taken = there.value <= loss + ROUNDING * jnp.abs(loss)  # false if either is no number
         updates, rate, known = optax.tree.where(
             taken,

@@ -13,6 +13,7 @@ from tinns.training.history import History
 FLOOR_ITERATIONS = 8  # iterations in a row of which no try, however damped, lowered the loss
 CONVERGED_ITERATIONS = 10  # iterations in a row whose linear model promised next to nothing
 CONVERGED_PROMISE = 1e-10  # of the loss
+TIME_IS_UP = "time is up"
 
 
 def stop_reason(stop: Stop, history: History, loss: float, interrupted: bool) -> str | None:
@@ -26,7 +27,7 @@ def stop_reason(stop: Stop, history: History, loss: float, interrupted: bool) ->
     if stop.iterations is not None and len(history) >= stop.iterations:
         return "iterations done"
     if stop.seconds is not None and history["seconds"][-1] >= stop.seconds:
-        return "time is up"
+        return TIME_IS_UP
     if _lasts(history, "step_norm", FLOOR_ITERATIONS, 0.0):
         return "precision floor"
     if _lasts(history, "promise", CONVERGED_ITERATIONS, CONVERGED_PROMISE):
