@@ -102,3 +102,5 @@ def test_options_reach_the_compiler(monkeypatch):
     monkeypatch.setattr(compilation, "options_for", lambda platform: {"xla_no_such_option": 1})
     with pytest.raises(Exception, match="xla_no_such_option"):
         compilation.jitted(lambda x: x + 1)(1.0)
+    with pytest.raises(Exception, match="xla_no_such_option"):
+        compilation.compiled(lambda x: x + 1, 1.0)

@@ -64,6 +64,12 @@ def jitted(function: Callable[..., Any], **settings: Any) -> Callable[..., Any]:
     return call
 
 
+def compiled(function: Callable[..., Any], *arguments: Any) -> Callable[..., Any]:
+    """A program for arguments like these, with the options for the devices at hand."""
+    options = options_for(jax.default_backend())
+    return jax.jit(function).lower(*arguments).compile(compiler_options=options)
+
+
 @contextmanager
 def kept_on_disk() -> Iterator[None]:
     """Compilations inside go through the user's cache folder, unless JAX was given its own."""

@@ -19,6 +19,7 @@ from matplotlib.figure import Figure
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn
 
+from tinns.compilation import compiled
 from tinns.diagnostics.findings import Findings, Request
 from tinns.domain import Box
 from tinns.fields import MLP
@@ -173,7 +174,7 @@ def _compiled_steps(backbone: MLP, domain: Box, theta: Any, points: int) -> Any:
 
     data = {name: jnp.zeros(points) for name in ("x", "u")}
     target, most = jnp.asarray(0.0), jnp.asarray(0)
-    return jax.jit(steps).lower(theta, OPTIMIZER.init(theta), data, target, most).compile()
+    return compiled(steps, theta, OPTIMIZER.init(theta), data, target, most)
 
 
 def _fit(

@@ -9,6 +9,7 @@ import jax.numpy as jnp
 import numpy as np
 from jax import Array
 
+from tinns.compilation import compiled
 from tinns.errors import UserError
 from tinns.marching.conditions import METHOD
 from tinns.marching.semidiscrete import Data, Rate, Semidiscrete
@@ -95,15 +96,15 @@ def integrate(
     start, end = jnp.asarray(interval[0]), jnp.asarray(interval[1])
     first = jnp.asarray(duration * 1e-6)
     state = jnp.asarray(ode.start)
-    advance = jax.jit(_block(ode.rate, solver, settings, duration))
-    compiled = advance.lower(start, end, state, first, ode.data).compile()
+    block = _block(ode.rate, solver, settings, duration)
+    advance = compiled(block, start, end, state, first, ode.data)
     compile_seconds = prepared.seconds + time.perf_counter() - before
 
     times, states, seconds = [np.asarray([interval[0]])], [ode.start[None]], [np.zeros(1)]
     now, step, spent, count, reason = start, first, 0.0, 0, None
     while reason is None and float(now) < interval[1]:
         before = time.perf_counter()
-        ts, ys, taken, sound = jax.block_until_ready(compiled(now, end, state, step, ode.data))
+        ts, ys, taken, sound = jax.block_until_ready(advance(now, end, state, step, ode.data))
         elapsed = time.perf_counter() - before
         number = int(taken)
         new_times, new_states = np.asarray(ts)[:number], np.asarray(ys)[:number]

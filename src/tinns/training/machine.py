@@ -9,7 +9,7 @@ import jax.numpy as jnp
 import numpy as np
 from jax.sharding import Mesh, NamedSharding, PartitionSpec
 
-from tinns.compilation import jitted, options_for
+from tinns.compilation import compiled, jitted
 from tinns.errors import UserError
 from tinns.least_squares.layout import ROWS, Layout, count_of
 from tinns.optimizers import Relay
@@ -39,7 +39,6 @@ class Machine:
         self.compile_seconds = 0.0
         self._programs: dict[Any, Callable[..., Any]] = {}
         # Compiled, each is one program to keep instead of dozens.
-        self._options = options_for(self.devices[0].platform)
         self.init = jitted(system.init)
         self.draw = jitted(system.draw, static_argnums=(1, 2))
 
@@ -177,9 +176,7 @@ class Machine:
         if name not in self._programs:
             self.watcher.says(activity)
             before = time.perf_counter()
-            self._programs[name] = (
-                jax.jit(function).lower(*arguments).compile(compiler_options=self._options)
-            )
+            self._programs[name] = compiled(function, *arguments)
             self.compile_seconds += time.perf_counter() - before
         return self._programs[name]
 
