@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from records import (
+    OURS,
     ROOT,
     Group,
     Record,
@@ -25,6 +26,7 @@ from records import (
     main_device,
     paper,
     plural,
+    read_cells,
     read_records,
     table,
     write_or_check,
@@ -234,7 +236,7 @@ def main() -> int:
     arguments = parser.parse_args()
     if arguments.pictures and not arguments.check:
         take_pictures(arguments.pictures)
-    return write_or_check(PAGE, page(read_records(), read_shown()))
+    return write_or_check(PAGE, page(read_records() + read_cells(OURS), read_shown()))
 
 
 if __name__ == "__main__":

@@ -14,8 +14,11 @@ from typing import Any
 
 import numpy as np
 
+from tinns.bench.cells import DONE
 from tinns.bench.curves import passes_for_good, shared_curve
 from tinns.published import published
+
+OURS = ("fast", "accurate")  # recipes of our own, beside the paper's
 
 ROOT = Path(__file__).resolve().parent.parent
 CUT_OFF = ("time is up", "iterations done", "interrupted")  # ends that say nothing of the run
@@ -70,6 +73,19 @@ def read_records(folder: Path = ROOT / "results/runs") -> list[Record]:
     """What was recorded, each with the name of its file, less the ending, as `stem`."""
     paths = sorted(folder.glob("*.json"))
     return [json.loads(path.read_text()) | {"stem": path.stem} for path in paths]
+
+
+def read_cells(recipes: Sequence[str], folder: Path = ROOT / "results/bench/cells") -> list[Record]:
+    """What the tables' runs of TINN by these recipes gave, in the form of the other records."""
+    paths = sorted(folder.glob("*.json"))
+    stored = [json.loads(path.read_text()) | {"stem": path.stem} for path in paths]
+    return [
+        cell["result"] | {"curve": cell["curve"], "stem": cell["stem"]}
+        for cell in stored
+        if cell["status"] == DONE
+        and cell["cell"]["method"] == "tinn"
+        and cell["cell"]["recipe"] in recipes
+    ]
 
 
 def groups(records: Iterable[Record]) -> list[Group]:

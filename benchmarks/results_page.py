@@ -26,10 +26,10 @@ PICTURES = ROOT / "docs/images/results"
 DRAWN = ("errors", "shares")  # kinds of table; the others are taken from the curves of these
 OPENING = """# The paper's tables
 
-Each table of the paper is one command, `tinns bench NAME`; its numbers stand beside ours. The page
-is generated from the runs recorded in `results/bench/cells` by `python benchmarks/results_page.py`;
-no number is typed by hand. Errors are relative L2 errors on the problem's test grid, means over
-seeds; – stands for what was not run, or is not printed in the paper.
+Each table of the paper is one command, `tinns bench NAME` with a budget; its numbers stand beside
+ours. The page is generated from the runs recorded in `results/bench/cells` by `python
+benchmarks/results_page.py`; no number is typed by hand. Errors are relative L2 errors on the
+problem's test grid, means over seeds; – stands for what was not run, or is not in the paper.
 
 ```
 tinns bench main --profile smoke                 the first problem, two iterations of small networks
@@ -38,7 +38,9 @@ tinns bench main --profile paper --seeds 0,1,2   every method as long as it was 
 tinns bench main --seconds 60 --dry-run          only say which cells are missing, and how long
 ```
 
-A cell that is there is not run again, so that a bench can be stopped and gone on with."""
+Cells and tables are written to `runs/bench`, or to the folder given as `--out`. A cell that is
+there is not run again, so that a bench can be stopped and gone on with. Runs of our recipes on all
+problems, also on those of tables that are not recorded yet, are in the [gallery](gallery.md)."""
 DIFFERENCES = """## Where the paper and its program disagree
 
 - **Weights.** In the paper a weight multiplies a mean square, in the program a residual. The loss
@@ -85,16 +87,20 @@ def _section(table: Table, store: Store, recorded: Sequence[Profile]) -> str:
     shown = []
     for profile in recorded:
         groups = groups_of(table, profile, store, only_current=False)
-        if _compared(groups):
+        if _compared(table, groups):
             shown.append(_shown(table, groups, profile))
     nothing = f"Nothing is recorded yet; `tinns bench {table.name} --profile paper` makes it."
     notes = "\n".join(f"- {note}" for note in table.notes)
     return "\n\n".join([*parts, *(shown or [nothing]), notes])
 
 
-def _compared(groups: Sequence[Group]) -> bool:
-    """Whether most rows of some problem were run: a few may be there for another table."""
-    return any(2 * run > rows for run, rows in rows_run(groups).values())
+def _compared(table: Table, groups: Sequence[Group]) -> bool:
+    """Whether most rows of some problem were run: a few may be there for another table.
+
+    Tables that are taken from the curves of others need all of them.
+    """
+    counts = rows_run(groups).values()
+    return any(2 * run > rows if table.kind in DRAWN else run == rows for run, rows in counts)
 
 
 def _is_drawn(table: Table, groups: Sequence[Group]) -> bool:
@@ -118,7 +124,7 @@ def draw(folder: Path = CELLS, pictures: Path = PICTURES) -> None:
     for profile in profiles(folder):
         for table in TABLES.values():
             groups = groups_of(table, profile, store, only_current=False)
-            if _compared(groups) and _is_drawn(table, groups):
+            if _is_drawn(table, groups) and _compared(table, groups):
                 pictures.mkdir(parents=True, exist_ok=True)
                 figure = picture_of(table, groups, sheet_of(table, groups, profile))
                 figure.savefig(pictures / f"{table.name}-{profile.budget}.png", dpi=90)

@@ -116,8 +116,9 @@ def test_a_method_that_is_a_recipe_keeps_what_is_asked_for_besides():
     assert (name, recipe.hard) == ("pinn", ("initial",))
     with pytest.raises(UserError, match="nonsense"):
         choose_recipe(Burgers(), None, "pinn", hard=("nonsense",))
-    with pytest.raises(UserError, match=r"'pinn' is a recipe of its own"):
-        choose_recipe(Burgers(), QUICK, "pinn")
+    for given, named in ((QUICK, "yours"), ("fast", "recipe 'fast'")):
+        with pytest.raises(UserError, match=rf"'pinn' is a recipe of its own .*{named}"):
+            choose_recipe(Burgers(), given, "pinn")
     with pytest.raises(UserError, match=r"windows=3 .*every 100 steps"):
         choose_recipe(Burgers(), None, "copinn", windows=3)
 

@@ -1,6 +1,7 @@
 """The command line: list, solve, plot, reference, diagnose, bench. A mistake is a line, code 2."""
 
 import json
+import os
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
@@ -27,6 +28,7 @@ from tinns.solution import Solution
 from tinns.solve import choose_recipe
 from tinns.solve import solve as solve_problem
 from tinns.storage import load
+from tinns.training.stopping import Interruption
 from tinns.version import __version__
 
 app = typer.Typer(add_completion=False)
@@ -88,7 +90,9 @@ def list_names() -> None:
 @app.command()
 def solve(
     problem: Annotated[str, typer.Argument(help="A problem's name; `tinns list` shows them.")],
-    recipe: Annotated[str | None, typer.Option(help="fast, paper, ...")] = None,
+    recipe: Annotated[
+        str | None, typer.Option(help="fast (the default), paper or accurate.")
+    ] = None,
     method: Annotated[str, typer.Option(help="tinn, tinn-adam, mlp, ...")] = "tinn",
     seed: Annotated[int, _number(int, "Same seed, same numbers.")] = 0,
     iterations: Annotated[int | None, _number(int, "Stop after so many iterations.")] = None,
@@ -111,7 +115,9 @@ def solve(
     precision: Annotated[
         Any, typer.Option(parser=str, metavar="NAME", help="float64 or float32.")
     ] = None,
-    out: Annotated[Path | None, typer.Option(help="Folder for results and pictures.")] = None,
+    out: Annotated[
+        Path | None, typer.Option(help="Folder for results and pictures; else runs/PROBLEM.")
+    ] = None,
     quiet: Annotated[bool, typer.Option("--quiet", help="No progress line.")] = False,
 ) -> None:
     """Solve a problem and write its result, pictures and history into a folder."""
@@ -337,7 +343,8 @@ def main(arguments: list[str] | None = None) -> int:
     command = typer.main.get_command(app)
     kept = "interrupted before there was a result; nothing was written"
     try:
-        code = command.main(args=given or ["--help"], prog_name="tinns", standalone_mode=False)
+        with Interruption(at_once=True):
+            code = command.main(args=given or ["--help"], prog_name="tinns", standalone_mode=False)
     except CommandLineError as error:
         typer.echo(f"tinns: {error.format_message()}", err=True)
         code = 2
@@ -353,6 +360,10 @@ def main(arguments: list[str] | None = None) -> int:
     if not given:
         code = 2
     code = code if isinstance(code, int) else 0
-    if arguments is None:
-        sys.exit(code)
-    return code
+    if arguments is not None:
+        return code
+    if code == INTERRUPTED:  # compilers at work in other threads may not survive a usual exit
+        sys.stdout.flush()
+        sys.stderr.flush()
+        os._exit(code)
+    sys.exit(code)

@@ -31,6 +31,7 @@ from tinns.separation import Separation
 from tinns.solution import Solution
 from tinns.training import Trained, train
 from tinns.training.progress import Watcher, watching
+from tinns.training.stopping import Interruption
 from tinns.training.windows import COUNTERS, check_windows, train_in_windows, window_edges
 from tinns.uncertainty import estimates
 from tinns.version import __version__
@@ -69,7 +70,7 @@ def solve(
     name, chosen = choose_recipe(
         posed, recipe, method, iterations, seconds, target_loss, hard, windows, precision
     )
-    with kept_on_disk():
+    with Interruption(at_once=True), kept_on_disk():
         with (
             computing_in(chosen.precision),
             watching(chosen.stop, progress) as watcher,
@@ -144,10 +145,12 @@ def choose_recipe(
         chosen = problem.recipe(name)
     _require_data(problem)
     if method in BASELINES:
-        if isinstance(recipe, Recipe):
+        if recipe is not None:
+            given = "one of yours" if isinstance(recipe, Recipe) else f"recipe '{recipe}'"
             raise UserError(
-                f"method '{method}' is a recipe of its own and would take nothing of yours; leave "
-                "`recipe` out, or take the method's by tinns.methods.apply_method and change it"
+                f"method '{method}' is a recipe of its own and would take nothing of {given}; "
+                "leave `recipe` out, or take the method's by tinns.methods.apply_method and "
+                "change it"
             )
         name = method
     chosen = apply_method(method, problem, chosen)

@@ -188,6 +188,16 @@ def test_a_restricted_run_writes_the_whole_table_and_shows_what_was_asked_for(tm
     assert "allen-cahn" not in shown
 
 
+@pytest.mark.parametrize("text", ["{", "{}"])
+def test_a_damaged_cell_of_the_table_is_told_before_anything_is_run(tmp_path, text):
+    asked = wish("trajectory-forms", "paper", seeds="0", problems="burgers", out=tmp_path)
+    damaged = tmp_path / "cells" / "allen-cahn_tinn-linear_paper_paper_seed0.json"
+    damaged.parent.mkdir()
+    damaged.write_text(text)
+    with pytest.raises(tinns.UserError, match=rf"{damaged.name}.*delete it, and it is run again"):
+        command.bench(asked, command.Console(), run_cell=lambda c, p: pytest.fail("it was run"))
+
+
 def test_the_list_names_the_tables(capsys):
     assert main(["list"]) == 0
     shown = capsys.readouterr().out

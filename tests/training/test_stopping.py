@@ -1,5 +1,8 @@
+import gc
 import os
 import signal
+import time
+from contextlib import suppress
 
 import numpy as np
 import pytest
@@ -51,6 +54,41 @@ def test_the_second_interruption_raises():
         assert interruption.asked
         with pytest.raises(KeyboardInterrupt):
             os.kill(os.getpid(), signal.SIGINT)
+    assert signal.getsignal(signal.SIGINT) is before
+
+
+def test_an_interruption_in_a_callback_of_the_garbage_collector_is_raised_after_it():
+    pressed = []
+
+    def callback(phase, info):
+        if not pressed:
+            pressed.append(phase)
+            os.kill(os.getpid(), signal.SIGINT)
+
+    def collects_and_sleeps():
+        with Interruption(at_once=True):
+            gc.collect()
+            time.sleep(10)
+
+    gc.callbacks.append(callback)
+    try:
+        with pytest.raises(KeyboardInterrupt):
+            collects_and_sleeps()
+    finally:
+        gc.callbacks.remove(callback)
+
+
+def test_an_interruption_that_was_dropped_is_raised_when_the_next_part_begins():
+    before = signal.getsignal(signal.SIGINT)
+    with Interruption(at_once=True) as whole:
+        with Interruption():  # nothing was asked yet
+            pass
+        with suppress(KeyboardInterrupt):  # as in a callback of the garbage collector
+            os.kill(os.getpid(), signal.SIGINT)
+            pytest.fail("the signal did not raise")
+        assert whole.asked
+        with pytest.raises(KeyboardInterrupt), Interruption():
+            pytest.fail("the next part began")
     assert signal.getsignal(signal.SIGINT) is before
 
 

@@ -233,7 +233,7 @@ def _about(table: Table, groups: Sequence[Group], profile: Profile) -> list[str]
     papers = f" The paper's figures: {where}; hours on one NVIDIA A6000." if where else ""
     counts = {len(group.done) for group in groups if group.done}
     seeds = " Lines differ in how many seeds were run." if len(counts) > 1 else ""
-    mixed = " Seconds of different devices cannot be compared." if len(found) > 1 else ""
+    mixed = " Devices differ: their seconds cannot be compared." if len(found) > 1 else ""
     return [
         f"Every method was trained {length}, on {' and '.join(found)}.{mixed} Seconds are training "
         f"without compilation; ± is the standard deviation over seeds.{seeds}{papers}"

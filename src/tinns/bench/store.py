@@ -67,5 +67,5 @@ def _parsed(path: Path) -> Record:
     except (OSError, ValueError) as error:
         raise UserError(f"cannot read {path} ({error}): delete it, and it is run again") from None
     if not isinstance(record, dict) or not {"cell", "status", "settings", "result"} <= set(record):
-        raise UserError(f"{path} is no cell of a table: take it out of this folder")
+        raise UserError(f"{path} is no cell of a table: delete it, and it is run again")
     return record
