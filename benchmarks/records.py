@@ -77,11 +77,9 @@ def read_records(folder: Path = ROOT / "results/runs") -> list[Record]:
 
 def read_cells(recipes: Sequence[str], folder: Path = ROOT / "results/bench/cells") -> list[Record]:
     """What the tables' runs of TINN by these recipes gave, in the form of the other records."""
-    paths = sorted(folder.glob("*.json"))
-    stored = [json.loads(path.read_text()) | {"stem": path.stem} for path in paths]
     return [
         cell["result"] | {"curve": cell["curve"], "stem": cell["stem"]}
-        for cell in stored
+        for cell in read_records(folder)
         if cell["status"] == DONE
         and cell["cell"]["method"] == "tinn"
         and cell["cell"]["recipe"] in recipes
