@@ -17,11 +17,11 @@ import numpy as np
 from tinns.bench.cells import DONE
 from tinns.bench.curves import passes_for_good, shared_curve
 from tinns.published import published
-
-OURS = ("fast", "accurate")  # recipes of our own, beside the paper's
+from tinns.training.stopping import TIME_IS_UP
 
 ROOT = Path(__file__).resolve().parent.parent
-CUT_OFF = ("time is up", "iterations done", "interrupted")  # ends that say nothing of the run
+OURS = ("fast", "accurate")  # recipes of our own, beside the paper's
+CUT_OFF = (TIME_IS_UP, "iterations done", "interrupted")  # ends that say nothing of the run
 SHORTEST = 0.5  # of the seconds of the longest run in its group
 
 Record = dict[str, Any]

@@ -39,11 +39,11 @@ def _curves(table: Table, groups: Sequence[Group]) -> Figure:
         for group in (g for g in groups if g.problem == problem):
             label, colour = group.row.label, colours[group.row.label]
             curve = group.curve()
-            if curve is not None:
-                (line,) = axes.plot(*curve, color=colour, lw=1.6, marker="o", ms=2.5, label=label)
-                shown.setdefault(label, line)
-            wanted = "error" in group.printed and curve is not None
-            if wanted and group.row.printed not in drawn:
+            if curve is None:
+                continue
+            (line,) = axes.plot(*curve, color=colour, lw=1.6, marker="o", ms=2.5, label=label)
+            shown.setdefault(label, line)
+            if "error" in group.printed and group.row.printed not in drawn:
                 drawn.add(group.row.printed)  # of two rows that stand for one of the paper's
                 axes.axhline(group.printed["error"], color=colour, lw=1.1, ls=":")
                 shown[DOTTED] = Line2D([], [], color="0.3", lw=1.1, ls=":")

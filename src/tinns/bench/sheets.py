@@ -241,16 +241,15 @@ def _about(table: Table, groups: Sequence[Group], profile: Profile) -> list[str]
 
 
 def _ended_early(groups: Sequence[Group], profile: Profile) -> list[str]:
-    """Runs that a profile of seconds found ended before their time was up, and why."""
+    """Runs that ended before the seconds of the profile were up, and why."""
     if profile.seconds is None:
         return []
     found = []
     for group in groups:
         stops = [record["result"].get("stop_reason", TIME_IS_UP) for record in group.done]
-        reasons = sorted(set(stops) - {TIME_IS_UP})
-        if reasons:
-            count = sum(stop != TIME_IS_UP for stop in stops)
-            told = f"{count} of {len(stops)}: {', '.join(reasons)}"
+        early = [stop for stop in stops if stop != TIME_IS_UP]
+        if early:
+            told = f"{len(early)} of {len(stops)}: {', '.join(sorted(set(early)))}"
             found.append(f"{group.row.label} on {group.problem} ({told})")
     return [f"Ended by themselves before that: {'; '.join(found)}."] if found else []
 
