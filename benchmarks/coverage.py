@@ -16,7 +16,7 @@ from scipy.stats import binom
 import tinns
 from measuring import circumstances, show, write
 from tinns.problems import InverseBurgers
-from tinns.uncertainty import LEVEL
+from tinns.solution.uncertainty import LEVEL
 
 
 def main() -> None:

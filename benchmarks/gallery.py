@@ -31,7 +31,7 @@ from records import (
     table,
     write_or_check,
 )
-from tinns.domain import Box
+from tinns.geometry.box import Box
 from tinns.problems import PROBLEMS
 
 PAGE, PICTURES = ROOT / "docs/gallery.md", ROOT / "docs/images/gallery"

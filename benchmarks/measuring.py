@@ -14,14 +14,15 @@ import jax
 import jax.numpy as jnp
 from rich.console import Console
 from rich.table import Table
+from tinns.geometry.sampling import Counts, Points
 
-from tinns.fields import Field
-from tinns.files import write_whole
+from tinns._runtime.files import write_whole
+from tinns._runtime.version import __version__
+from tinns._solve import device_name
+from tinns.nn import Field
+from tinns.objective import Psi, System, assemble
 from tinns.problems import problem_named
-from tinns.residuals import Psi, System, assemble
-from tinns.sampling import Counts, Points
-from tinns.solve import device_name
-from tinns.version import __version__
+from tinns.recipes import recipe_for
 
 Call = Callable[[], Any]
 CALLS = 4  # of which the quickest counts
@@ -31,7 +32,7 @@ NUDGE = 1e-300  # too small to change a number, but the compiler cannot know
 def posed(rows: int, field: Field | None = None) -> tuple[System, Psi, tuple[Points, ...]]:
     """Burgers as recipe `paper` has it, or with another field, on so many rows."""
     problem = problem_named("burgers")
-    recipe = problem.recipe("paper")
+    recipe = recipe_for(problem, "paper")
     system = assemble(problem, field or recipe.field, recipe.weights)
     points = system.draw(jax.random.key(1), counts_of(rows, recipe.points), recipe.sampler)
     return system, system.init(jax.random.key(0)), points

@@ -66,7 +66,7 @@ def main() -> None:
 def run(arguments: argparse.Namespace) -> None:
     """Record what is not there yet."""
     from record import bundle, record
-    from tinns.solve import device_name
+    from tinns._solve import device_name
 
     known, written = read_records(arguments.out), []
     for problem in arguments.problems:

@@ -25,15 +25,16 @@ from measuring import (
     show,
     write,
 )
-from tinns.fields import Field
-from tinns.least_squares import AcceleratedLM, Layout, LevenbergMarquardt
-from tinns.least_squares.host_blas import single_threaded_blas
-from tinns.least_squares.linearised import Linearised, gram_of
-from tinns.least_squares.rows import losses
+from tinns._runtime.host_blas import single_threaded_blas
+from tinns.nn import Field
+from tinns.objective.blocks import losses
+from tinns.objective.layout import Layout
+from tinns.objective.linearised import Linearised, gram_of
+from tinns.optim.lm import AcceleratedLM, PaperLM
 
 ACCELERATED = "step, accelerated, Cholesky"
 STEPS = {
-    "step, Algorithm 1": LevenbergMarquardt(),
+    "step, Algorithm 1": PaperLM(),
     ACCELERATED: AcceleratedLM(tries=1),
     "step, accelerated, CholeskyQR2": AcceleratedLM(tries=1, stable=True),
 }

@@ -18,8 +18,8 @@ import jax
 from PIL import Image
 
 import tinns
-from tinns.bench.curves import thinned_curve
-from tinns.files import write_whole
+from tinns._runtime.files import write_whole
+from tinns.paper.curves import thinned_curve
 
 PICTURE_WIDTHS = (1300, 1000, 800, 600)  # pixels, the first that makes a file small enough
 PICTURE_BYTES = 150_000

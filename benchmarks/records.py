@@ -14,10 +14,10 @@ from typing import Any
 
 import numpy as np
 
-from tinns.bench.cells import DONE
-from tinns.bench.curves import passes_for_good, shared_curve
-from tinns.published import published
-from tinns.training.stopping import TIME_IS_UP
+from tinns.paper.cells import DONE
+from tinns.paper.curves import passes_for_good, shared_curve
+from tinns.paper.published import published
+from tinns.solvers.stopping import TIME_IS_UP
 
 ROOT = Path(__file__).resolve().parent.parent
 OURS = ("fast", "accurate")  # recipes of our own, beside the paper's

@@ -11,14 +11,14 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from records import ROOT, write_or_check
-from tinns.bench.cells import Profile, Record
-from tinns.bench.formats import markdown_table
-from tinns.bench.picture import picture_of
-from tinns.bench.readings import reading
-from tinns.bench.sheets import sheet_of
-from tinns.bench.store import Store
-from tinns.bench.summary import Group, groups_of, rows_run
-from tinns.bench.tables import TABLES, Table
+from tinns.paper.cells import Profile, Record
+from tinns.paper.formats import markdown_table
+from tinns.paper.picture import picture_of
+from tinns.paper.readings import reading
+from tinns.paper.sheets import sheet_of
+from tinns.paper.store import Store
+from tinns.paper.summary import Group, groups_of, rows_run
+from tinns.paper.tables import TABLES, Table
 
 PAGE, CELLS = ROOT / "docs/results.md", ROOT / "results/bench/cells"
 REMARKS = "remarks.md"  # beside the cells

@@ -20,11 +20,12 @@ from typing import Any
 import jax
 
 from measuring import circumstances, posed, quickest, repeated, show, write
-from tinns.fields import MLP, TimeInduced
-from tinns.least_squares import AcceleratedLM, Layout
-from tinns.least_squares.host_blas import single_threaded_blas
-from tinns.least_squares.linearised import Linearised
-from tinns.training.memory import fitting_layout, free_bytes
+from tinns._runtime.host_blas import single_threaded_blas
+from tinns.nn import MLP, TimeInduced
+from tinns.objective.layout import Layout
+from tinns.objective.linearised import Linearised
+from tinns.optim.lm import AcceleratedLM
+from tinns.solvers.least_squares.memory import fitting_layout, free_bytes
 
 CEILING_GB = 3.0  # for a million rows
 CHILD = "--child"

@@ -6,14 +6,14 @@ import tinns
 from tinns.problems import Burgers
 
 OPTIMIZERS = {
-    "Levenberg-Marquardt": tinns.LevenbergMarquardt(),
+    "Levenberg-Marquardt": tinns.PaperLM(),
     "L-BFGS": tinns.LBFGS(),
     "Adam": tinns.Adam(learning_rate=1e-2, warmup=50, decay_steps=500),
 }
 
 
 def main(iterations: int | None = None, seconds: float | None = 20.0) -> tinns.Solution:
-    """All optimisers get `seconds` of training each, or as many `iterations` if given."""
+    """Each optimiser trains for `seconds`, or for `iterations` if given."""
     limits = {"iterations": iterations} if iterations else {"seconds": seconds}
     field = tinns.TimeInduced(tinns.MLP((20,)), tinns.Layerwise(tinns.MLP((5,))))
     best, lowest = None, inf

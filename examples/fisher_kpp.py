@@ -23,7 +23,7 @@ class FisherKPP(tinns.Problem):
 
 def main(iterations: int = 300) -> tinns.Solution:
     solution = tinns.solve(FisherKPP(), iterations=iterations)
-    # Without a reference, the equation itself tells how good the solution is.
+    # Without a reference, the residual of the equation measures the quality of the solution.
     x, t = np.linspace(0, 1, 101)[:, None], np.linspace(0, 1, 101)
     u, u_t, u_xx = (solution.derivative(name, x=x, t=t) for name in ("u", "u_t", "u_xx"))
     residual = u_t - 0.01 * u_xx - 5 * u * (1 - u)

@@ -1,4 +1,4 @@
-"""A PDE of your own in a dozen lines: the heat equation, scored against its exact solution."""
+"""Your own PDE in a dozen lines: the heat equation, compared with its exact solution."""
 
 from math import pi
 

@@ -1,18 +1,18 @@
-"""Find two coefficients of Burgers' equation from 400 noisy measurements, with their intervals."""
+"""Estimate two coefficients of Burgers' equation from 400 noisy measurements, with intervals."""
 
 import tempfile
 from math import pi
 from pathlib import Path
 
 import tinns
-from tinns.reference import burgers
+from tinns.problems.references import burgers
 
 
 class NoisyBurgers(tinns.Problem):
-    """u_t + c u u_x - ν u_xx = 0 with c and ν sought; the true ones are 1 and 0.05/π."""
+    """u_t + c u u_x - ν u_xx = 0 with trainable c and ν; the true values are 1 and 0.05/π."""
 
-    c: float | tinns.Unknown = tinns.Unknown(0.0)
-    viscosity: float | tinns.Unknown = tinns.Unknown(0.0)
+    c: float | tinns.Trainable = tinns.Trainable(0.0)
+    viscosity: float | tinns.Trainable = tinns.Trainable(0.0)
     domain = tinns.Box(x=(-1, 1), t=(0, 1))
     truth = {"c": 1.0, "viscosity": 0.05 / pi}
 
@@ -25,9 +25,8 @@ class NoisyBurgers(tinns.Problem):
 
 def main(iterations: int = 200) -> tinns.Solution:
     with tempfile.TemporaryDirectory() as folder:
-        file = (
-            Path(folder) / "obs.csv"
-        )  # in practice, a file of your own: a line x,t,u, then numbers
+        # In practice this is your own file: a header line x,t,u, then one observation per line.
+        file = Path(folder) / "obs.csv"
         measured = tinns.simulate_observations(NoisyBurgers(), 400, noise=0.01)
         tinns.write_observations(file, measured)
         problem = NoisyBurgers().observing(tinns.read_observations(file), simulated=True)

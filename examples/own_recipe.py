@@ -1,11 +1,11 @@
-"""Choose everything yourself: the network, how its weights move, the optimiser and the points."""
+"""A custom recipe: the network, the trajectory of its weights, the optimiser and the points."""
 
 import tinns
 from tinns import MLP, Counts, Recipe, Redraw, Stop
 
 RECIPE = Recipe(
     field=tinns.TimeInduced(MLP((16, 16), activation="sin"), tinns.Layerwise(MLP((8,)))),
-    optimizer=tinns.LevenbergMarquardt(tinns.Algorithm1(mu0=1.0, up=1.5, down=1.5)),
+    optimizer=tinns.PaperLM(tinns.PaperDamping(mu0=1.0, up=1.5, down=1.5)),
     points=Counts(interior=2000, initial=200, boundary=100),
     validation=Counts(interior=1000, initial=100, boundary=50),
     sampler=tinns.QuasiRandom(),

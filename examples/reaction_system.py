@@ -1,4 +1,4 @@
-"""Two unknowns: a reaction-diffusion system of oscillators, whose phases form a travelling wave."""
+"""Two unknown functions: a reaction-diffusion system with a travelling wave."""
 
 import jax.numpy as jnp
 

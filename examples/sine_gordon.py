@@ -31,7 +31,7 @@ class SineGordon(tinns.Problem):
 
 
 def main(iterations: int = 120) -> tinns.Solution:
-    # The default recipe lets the network see scaled coordinates, so wide domains need no care.
+    # The default recipe scales the coordinates, so wide domains need no special treatment.
     solution = tinns.solve(SineGordon(), iterations=iterations)
     print(f"relative L2 error {solution.relative_l2():.1e}")
     return solution

@@ -9,14 +9,14 @@ from tinns import (
     AcceleratedLM,
     Counts,
     Layerwise,
-    LevenbergMarquardt,
+    PaperLM,
     Recipe,
     Stop,
     TimeInduced,
     UserError,
 )
+from tinns._solve import resolve_recipe
 from tinns.problems import Burgers
-from tinns.solve import choose_recipe
 
 pytestmark = pytest.mark.usefixtures("quick_compilation")
 
@@ -81,7 +81,7 @@ def test_hard_conditions_are_exact_and_the_rest_is_fitted(heat, small_field, few
 
 
 def test_single_precision(heat, small_field, few_points):
-    recipe = Recipe(small_field, LevenbergMarquardt(), few_points, few_points, precision="float32")
+    recipe = Recipe(small_field, PaperLM(), few_points, few_points, precision="float32")
     solution = tinns.solve(heat, recipe, iterations=3, progress=False)
     assert solution.psi["field"]["offset"][0][0].dtype == np.float32
     assert solution.result["precision"] == "float32"
@@ -107,20 +107,20 @@ def test_mistakes_are_found_before_any_work(settings, named):
 
 
 def test_coefficients_without_observations_are_refused():
-    with pytest.raises(UserError, match="viscosity cannot be found without observations"):
-        tinns.solve(Burgers(viscosity=tinns.Unknown(0.1)), QUICK, progress=False)
+    with pytest.raises(UserError, match="viscosity cannot be estimated without observations"):
+        tinns.solve(Burgers(viscosity=tinns.Trainable(0.1)), QUICK, progress=False)
 
 
 def test_a_method_that_is_a_recipe_keeps_what_is_asked_for_besides():
-    name, recipe = choose_recipe(Burgers(), None, "pinn", hard=("initial",))
+    name, recipe = resolve_recipe(Burgers(), None, "pinn", hard=("initial",))
     assert (name, recipe.hard) == ("pinn", ("initial",))
     with pytest.raises(UserError, match="nonsense"):
-        choose_recipe(Burgers(), None, "pinn", hard=("nonsense",))
+        resolve_recipe(Burgers(), None, "pinn", hard=("nonsense",))
     for given, named in ((QUICK, "yours"), ("fast", "recipe 'fast'")):
         with pytest.raises(UserError, match=rf"'pinn' is a recipe of its own .*{named}"):
-            choose_recipe(Burgers(), given, "pinn")
-    with pytest.raises(UserError, match=r"windows=3 .*every 100 steps"):
-        choose_recipe(Burgers(), None, "copinn", windows=3)
+            resolve_recipe(Burgers(), given, "pinn")
+    with pytest.raises(UserError, match=r"time windows .*every 100 steps"):
+        resolve_recipe(Burgers(), None, "copinn", windows=3)
 
 
 def test_coefficients_are_not_sought_on_grids():
@@ -130,7 +130,7 @@ def test_coefficients_are_not_sought_on_grids():
 
 def test_coefficients_that_were_sought_are_recorded_with_their_errors():
     class Decay(tinns.Problem):
-        k: float | tinns.Unknown = tinns.Unknown(1.0)
+        k: float | tinns.Trainable = tinns.Trainable(1.0)
         domain = tinns.Box(x=(0, 1), t=(0, 1))
         truth = {"k": 2.0}
 

@@ -1,17 +1,13 @@
 """Time-dependent PDEs solved by time-induced neural networks, u(x, t) = u_θ(t)(x)."""
 
-from tinns.conditions import (
-    at_start,
-    dirichlet,
-    initial,
-    initial_velocity,
-    neumann,
-    on_boundary,
-    periodic,
-)
-from tinns.domain import Box
-from tinns.errors import UserError
-from tinns.fields import (
+import warnings
+
+from tinns import nn, optim, problems, recipes, solvers
+from tinns._runtime.errors import UserError
+from tinns._runtime.version import __version__
+from tinns._solve import solve
+from tinns.geometry import Box, Counts, Domain, QuasiRandom, TensorGrid, Uniform
+from tinns.nn import (
     MLP,
     FourierFeatures,
     Hypernetwork,
@@ -22,33 +18,54 @@ from tinns.fields import (
     PirateNet,
     RandomFeatures,
     ResNet,
-    Separable,
-    SeparableSpace,
+    SeparableField,
+    SeparableMLP,
     SpaceTime,
     TimeInduced,
     sine_induced,
 )
-from tinns.least_squares import AcceleratedLM, Algorithm1, ColumnScaling, LevenbergMarquardt
-from tinns.observations import read_observations, simulate_observations, write_observations
-from tinns.optimizers import LBFGS, SOAP, Adam, Schedule, SelfScaledBroyden
-from tinns.problem import Condition, Problem, Unknown, observed
-from tinns.recipe import Recipe, Stop
-from tinns.reference import Reference, exact
-from tinns.sampling import Counts, QuasiRandom, TensorGrid, Uniform
-from tinns.separation import Separation
-from tinns.solution import Solution
-from tinns.solve import solve
-from tinns.storage import load
-from tinns.strategies import (
+from tinns.optim import (
+    LBFGS,
+    SOAP,
+    AcceleratedLM,
+    Adam,
+    ColumnScaling,
+    PaperDamping,
+    PaperLM,
+    Schedule,
+    SelfScaledBroyden,
+)
+from tinns.problem import (
+    Condition,
+    Problem,
+    Reference,
+    Trainable,
+    at_start,
+    dirichlet,
+    exact,
+    initial,
+    initial_velocity,
+    neumann,
+    observed,
+    on_boundary,
+    periodic,
+    read_observations,
+    simulate_observations,
+    write_observations,
+)
+from tinns.recipes import Recipe
+from tinns.solution import Estimate, Solution, load
+from tinns.solvers import (
     Balance,
     Causal,
     Difficulty,
+    FrozenFeatures,
     GradientNorms,
     Redraw,
+    Stop,
+    StopReason,
     TangentKernel,
 )
-from tinns.uncertainty import Estimate
-from tinns.version import __version__
 
 __all__ = [
     "LBFGS",
@@ -56,7 +73,6 @@ __all__ = [
     "SOAP",
     "AcceleratedLM",
     "Adam",
-    "Algorithm1",
     "Balance",
     "Box",
     "Causal",
@@ -64,15 +80,18 @@ __all__ = [
     "Condition",
     "Counts",
     "Difficulty",
+    "Domain",
     "Estimate",
     "FourierFeatures",
+    "FrozenFeatures",
     "GradientNorms",
     "Hypernetwork",
     "Layerwise",
-    "LevenbergMarquardt",
     "Linear",
     "ModifiedMLP",
     "OneNeuron",
+    "PaperDamping",
+    "PaperLM",
     "PirateNet",
     "Problem",
     "QuasiRandom",
@@ -83,17 +102,17 @@ __all__ = [
     "ResNet",
     "Schedule",
     "SelfScaledBroyden",
-    "Separable",
-    "SeparableSpace",
-    "Separation",
+    "SeparableField",
+    "SeparableMLP",
     "Solution",
     "SpaceTime",
     "Stop",
+    "StopReason",
     "TangentKernel",
     "TensorGrid",
     "TimeInduced",
+    "Trainable",
     "Uniform",
-    "Unknown",
     "UserError",
     "__version__",
     "at_start",
@@ -103,12 +122,35 @@ __all__ = [
     "initial_velocity",
     "load",
     "neumann",
+    "nn",
     "observed",
     "on_boundary",
+    "optim",
     "periodic",
+    "problems",
     "read_observations",
+    "recipes",
     "simulate_observations",
     "sine_induced",
     "solve",
+    "solvers",
     "write_observations",
 ]
+
+# Names of earlier versions, kept for scripts that use them.
+_FORMER_NAMES = {
+    "Algorithm1": "PaperDamping",
+    "LevenbergMarquardt": "PaperLM",
+    "Separable": "SeparableField",
+    "SeparableSpace": "SeparableMLP",
+    "Separation": "FrozenFeatures",
+    "Unknown": "Trainable",
+}
+
+
+def __getattr__(name: str) -> object:
+    if name not in _FORMER_NAMES:
+        raise AttributeError(f"module 'tinns' has no attribute '{name}'")
+    present = _FORMER_NAMES[name]
+    warnings.warn(f"tinns.{name} is now called tinns.{present}", DeprecationWarning, stacklevel=2)
+    return globals()[present]

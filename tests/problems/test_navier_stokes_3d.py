@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 
 from tinns import MLP, Counts, TimeInduced, Uniform
-from tinns.fields import Formula
+from tinns.nn import Formula
+from tinns.objective import assemble
 from tinns.problems import NavierStokes3D
-from tinns.residuals import assemble
-from tinns.solution import Solution
+from tinns.solution.core import Solution
 
 pytestmark = pytest.mark.usefixtures("float64")
 

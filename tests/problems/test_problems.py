@@ -6,10 +6,11 @@ import numpy as np
 import pytest
 
 from tinns import Counts, Recipe, Uniform, UserError
-from tinns.fields import Formula
+from tinns.geometry import Initial
+from tinns.nn import Formula
+from tinns.objective import assemble
 from tinns.problems import PROBLEMS, problem_named
-from tinns.residuals import assemble
-from tinns.sampling import Initial
+from tinns.recipes import recipe_for, recipes_for
 
 pytestmark = pytest.mark.usefixtures("float64")
 
@@ -49,7 +50,7 @@ def test_the_reference_makes_every_row_vanish(name):
     problem = problem_named(name)
     system = assemble(problem, Formula(problem.reference().formula))
     data = system.draw(jax.random.key(0), Counts(60, 40, 20), Uniform())
-    psi = {"field": (), "coefficients": {n: problem.truth[n] for n in problem.sought}}
+    psi = {"field": (), "coefficients": {n: problem.truth[n] for n in problem.trainable}}
     for block, points in zip(system.blocks, data, strict=True):
         rows = jax.jit(jax.vmap(lambda point, b=block: b.rows(psi, point)))(points)
         worst = dict(zip(block.row_names, np.abs(rows).max(axis=0).tolist(), strict=True))
@@ -64,9 +65,9 @@ def test_a_problem_knows_its_name_its_grid_and_its_recipes(name):
     for axis, points in problem.test_grid().items():
         lower, upper = problem.domain.interval(axis)
         assert lower <= points.min() < points.max() <= upper
-    assert {"fast", "paper"} <= set(problem.recipes)
+    assert {"fast", "paper"} <= set(recipes_for(problem))
     conditions = {condition.name for condition in problem.all_conditions()}
-    for recipe in problem.recipes.values():
+    for recipe in recipes_for(problem).values():
         assert isinstance(recipe, Recipe)
         assert set(recipe.weights) <= conditions
 
@@ -74,7 +75,7 @@ def test_a_problem_knows_its_name_its_grid_and_its_recipes(name):
 @pytest.mark.parametrize("name", PARAMETERS)
 def test_the_papers_networks_have_the_papers_numbers_of_parameters(name):
     problem = problem_named(name)
-    system = assemble(problem, problem.recipe("paper").field)
+    system = assemble(problem, recipe_for(problem, "paper").field)
     shapes = jax.eval_shape(system.init, jax.random.key(0))
     assert sum(leaf.size for leaf in jax.tree.leaves(shapes)) == PARAMETERS[name]
 
@@ -85,7 +86,7 @@ def test_initial_points_never_meet_a_singular_end():
         jax.random.key(0), problem.domain, Counts(1, 3), lambda key, count, n: jnp.zeros((count, n))
     )
     assert 0 < at_zero["x"].max() < 1e-15
-    assert np.isfinite(problem.reference()(**at_zero)).all()
+    assert np.isfinite(problem.reference()(**at_zero.coordinates)).all()
     grid = problem.test_grid()
     assert grid["x"].min() > 0
     assert grid["t"].min() > 0
@@ -103,13 +104,13 @@ def test_an_unknown_problem_suggests_the_nearest():
 
 def test_an_unknown_recipe_suggests_the_nearest():
     with pytest.raises(UserError, match=r"wave.*'papr'.*did you mean 'paper'"):
-        problem_named("wave").recipe("papr")
+        recipe_for(problem_named("wave"), "papr")
 
 
 def test_inverse_burgers_seeks_two_numbers_of_which_it_knows_the_truth():
     problem = problem_named("inverse-burgers")
-    assert set(problem.sought) == set(problem.truth)
-    assert all(abs(problem.sought[n] - true) > 1e-3 for n, true in problem.truth.items())
+    assert set(problem.trainable) == set(problem.truth)
+    assert all(abs(problem.trainable[n] - true) > 1e-3 for n, true in problem.truth.items())
     assert problem.known_solution() is not None
     (data,) = problem.conditions()
     assert data.region.columns["u"].shape == (2000,)

@@ -4,9 +4,10 @@ import numpy as np
 import pytest
 
 import tinns
-from tinns import MLP, Counts, LevenbergMarquardt, Linear, TimeInduced
+from tinns import MLP, Counts, Linear, PaperLM, TimeInduced
 from tinns.problems import problem_named
-from tinns.quantities import quantity_shapes
+from tinns.recipes import recipe_for
+from tinns.solution.quantities import quantity_shapes
 
 pytestmark = pytest.mark.usefixtures("quick_compilation")
 
@@ -20,9 +21,9 @@ def briefly(monkeypatch):
         thinned = {axis: points[::6] for axis, points in problem.test_grid().items()}
         monkeypatch.setattr(type(problem), "test_grid", lambda self: thinned)
         few = Counts(60, 20, 12)
-        recipe = problem.recipe("fast").but(
+        recipe = recipe_for(problem, "fast").replace(
             field=TimeInduced(MLP((5,)), Linear(), scaled=True),
-            optimizer=LevenbergMarquardt(),
+            optimizer=PaperLM(),
             points=few,
             validation=few,
             **changes,

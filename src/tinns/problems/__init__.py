@@ -1,7 +1,7 @@
 """The problems that come with the package, by name."""
 
-from tinns.errors import unknown_name
-from tinns.problem import Problem
+from tinns._runtime.errors import unknown_name
+from tinns.problem.base import Problem
 from tinns.problems.allen_cahn import AllenCahn
 from tinns.problems.burgers import Burgers
 from tinns.problems.flow_mixing import FlowMixing

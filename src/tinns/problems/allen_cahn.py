@@ -5,13 +5,10 @@ from math import pi
 import jax.numpy as jnp
 import numpy as np
 
-from tinns import reference
-from tinns.conditions import initial
-from tinns.domain import Box
-from tinns.fields import MLP, TimeInduced
-from tinns.problem import Problem
-from tinns.recipe import ACCURATE, PAPER, Recipe
-from tinns.sampling import Counts
+from tinns.geometry import Box
+from tinns.problem.base import Problem
+from tinns.problem.conditions import initial
+from tinns.problems import references
 
 
 class AllenCahn(Problem):
@@ -20,15 +17,6 @@ class AllenCahn(Problem):
     diffusion: float = 1e-4
     rate: float = 5.0
     domain = Box(x=(-1, 1), t=(0, 1), periodic="x")
-    recipes = {
-        "fast": Recipe(field=TimeInduced(MLP((12,) * 4)), weights={"initial": 20.0}),
-        "accurate": ACCURATE.but(field=TimeInduced(MLP((16,) * 4)), weights={"initial": 20.0}),
-        "paper": PAPER.but(
-            points=Counts(10_000, 500),
-            validation=Counts(5_000, 250),
-            weights={"initial": 20.0},
-        ),
-    }
 
     def equation(self, u, x, t):
         return u.t - self.diffusion * u.xx + self.rate * (u**3 - u)
@@ -37,7 +25,7 @@ class AllenCahn(Problem):
         return [initial(lambda x: x**2 * jnp.cos(3 * pi * x) + x**2)]
 
     def reference(self):
-        return reference.allen_cahn(self.diffusion, self.rate)
+        return references.allen_cahn(self.diffusion, self.rate)
 
     def test_grid(self):
         return {"x": np.linspace(-1, 1, 512), "t": np.linspace(0, 1, 201)}

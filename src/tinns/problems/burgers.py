@@ -5,13 +5,10 @@ from math import pi
 import jax.numpy as jnp
 import numpy as np
 
-from tinns import reference
-from tinns.conditions import dirichlet, initial
-from tinns.domain import Box
-from tinns.fields import MLP, TimeInduced
-from tinns.problem import Problem
-from tinns.recipe import ACCURATE, PAPER, Recipe
-from tinns.sampling import Counts
+from tinns.geometry import Box
+from tinns.problem.base import Problem
+from tinns.problem.conditions import dirichlet, initial
+from tinns.problems import references
 
 
 class Burgers(Problem):
@@ -19,19 +16,6 @@ class Burgers(Problem):
 
     viscosity: float = 0.01 / pi
     domain = Box(x=(-1, 1), t=(0, 1))
-    recipes = {
-        "fast": Recipe(field=TimeInduced(), weights={"initial": 2.0}),
-        "accurate": ACCURATE.but(
-            field=TimeInduced(MLP((30, 30))),
-            points=Counts(12_000, 600, 400),
-            weights={"initial": 2.0},
-        ),
-        "paper": PAPER.but(
-            points=Counts(10_000, 500, 400),
-            validation=Counts(5_000, 250, 200),
-            weights={"initial": 2.0, "boundary": 1.0},
-        ),
-    }
 
     def equation(self, u, x, t):
         return u.t + u * u.x - self.viscosity * u.xx
@@ -40,7 +24,7 @@ class Burgers(Problem):
         return [initial(lambda x: -jnp.sin(pi * x)), dirichlet(0.0)]
 
     def reference(self):
-        return reference.burgers(self.viscosity)
+        return references.burgers(self.viscosity)
 
     def test_grid(self):
         return {"x": np.linspace(-1, 1, 256), "t": np.arange(100) / 100}

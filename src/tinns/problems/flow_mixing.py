@@ -3,13 +3,10 @@
 import jax.numpy as jnp
 import numpy as np
 
-from tinns.conditions import dirichlet, initial
-from tinns.domain import Box
-from tinns.fields import MLP, TimeInduced
-from tinns.problem import Problem
-from tinns.recipe import PAPER, Recipe, Stop
-from tinns.reference import exact
-from tinns.sampling import Counts
+from tinns.geometry import Box
+from tinns.problem.base import Problem
+from tinns.problem.conditions import dirichlet, initial
+from tinns.problem.reference import exact
 
 # tanh(r)/r in powers of r², which converges for r < π/2.
 _SERIES = (
@@ -36,19 +33,6 @@ class FlowMixing(Problem):
 
     peak_speed: float = 0.385
     domain = Box(x=(-4, 4), y=(-4, 4), t=(0, 4))
-    recipes = {
-        "fast": Recipe(
-            field=TimeInduced(MLP((30, 30))),  # wider than the paper's: a spiral is much to hold
-            points=Counts(4_000, 500, 400),
-            validation=Counts(4_000, 500, 400),
-        ),
-        "paper": PAPER.but(
-            points=Counts(15_000, 4_000, 8_000),
-            validation=Counts(12_000, 3_000, 4_800),
-            weights={"initial": 2.0},
-            stop=Stop(iterations=1_250),
-        ),
-    }
 
     def angular_velocity(self, x, y):
         """ω = sech²(r) tanh(r) / (r · peak speed), smooth at r = 0, where it is 1 / peak speed."""

@@ -5,13 +5,10 @@ from math import pi
 
 import numpy as np
 
-from tinns import reference
-from tinns.domain import Box
-from tinns.fields import TimeInduced
-from tinns.observations import Columns, simulate_observations
-from tinns.problem import Problem, Unknown, observed
-from tinns.recipe import PAPER, Recipe
-from tinns.sampling import Counts
+from tinns.geometry import Box
+from tinns.problem.base import Problem, Trainable, observed
+from tinns.problem.observations import Columns, simulate_observations
+from tinns.problems import references
 
 OBSERVATIONS = 2000
 
@@ -23,18 +20,10 @@ class InverseBurgers(Problem):
     convection λ₁ = 1 and viscosity λ₂ = 0.01/π; `observing` puts others in their place.
     """
 
-    convection: float | Unknown = Unknown(0.0)
-    viscosity: float | Unknown = Unknown(0.0)
+    convection: float | Trainable = Trainable(0.0)
+    viscosity: float | Trainable = Trainable(0.0)
     domain = Box(x=(-1, 1), t=(0, 1))
     truth = {"convection": 1.0, "viscosity": 0.01 / pi}
-    recipes = {
-        "fast": Recipe(field=TimeInduced(), weights={"observed": 10.0}),
-        # A heavy weight would have the network follow the noise instead of the equation.
-        "noisy": Recipe(field=TimeInduced(), weights={"observed": 1.0}),
-        "paper": PAPER.but(
-            points=Counts(10_000), validation=Counts(5_000), weights={"observed": 10.0}
-        ),
-    }
 
     def equation(self, u, x, t):
         return u.t + self.convection * u * u.x - self.viscosity * u.xx
@@ -43,7 +32,7 @@ class InverseBurgers(Problem):
         return [observed(1.0, **_exact_observations())]
 
     def reference(self):
-        return reference.burgers(self.truth["viscosity"])
+        return references.burgers(self.truth["viscosity"])
 
     def test_grid(self):
         return {"x": np.linspace(-1, 1, 256), "t": np.arange(100) / 100}

@@ -3,16 +3,10 @@
 import jax.numpy as jnp
 import numpy as np
 
-from tinns.conditions import dirichlet, initial, initial_velocity
-from tinns.domain import Box
-from tinns.fields import MLP, Layerwise, TimeInduced
-from tinns.problem import Problem
-from tinns.recipe import ACCURATE, PAPER, Recipe, Stop
-from tinns.reference import exact
-from tinns.sampling import Counts
-
-# The solution swings in time and is a polynomial in space.
-_FIELD = TimeInduced(MLP((20, 20)), Layerwise(MLP((10, 10), "sin")))
+from tinns.geometry import Box
+from tinns.problem.base import Problem
+from tinns.problem.conditions import dirichlet, initial, initial_velocity
+from tinns.problem.reference import exact
 
 
 class KleinGordon(Problem):
@@ -23,26 +17,6 @@ class KleinGordon(Problem):
     """
 
     domain = Box(x=(-1, 1), y=(-1, 1), t=(0, 10))
-    recipes = {
-        "fast": Recipe(
-            points=Counts(2_500, 400, 800),
-            validation=Counts(2_500, 400, 800),
-            field=_FIELD,
-            weights={"equation": 0.3, "initial": 3.0},
-        ),
-        "accurate": ACCURATE.but(
-            field=_FIELD,
-            points=Counts(10_000, 2_000, 4_000),
-            validation=Counts(5_000, 1_000, 2_000),
-            weights={"equation": 0.3, "initial": 3.0},
-        ),
-        "paper": PAPER.but(
-            points=Counts(15_000, 4_000, 8_000),
-            validation=Counts(12_000, 3_000, 4_800),
-            weights={"initial": 3.0, "initial_velocity": 1.0, "boundary": 2.0},
-            stop=Stop(iterations=10_000),
-        ),
-    }
 
     def equation(self, u, x, y, t):
         exact = _oscillation(x, y, t)

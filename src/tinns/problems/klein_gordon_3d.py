@@ -3,13 +3,10 @@
 import jax.numpy as jnp
 import numpy as np
 
-from tinns.conditions import dirichlet, initial, initial_velocity
-from tinns.domain import Box
-from tinns.fields import MLP, Layerwise, TimeInduced
-from tinns.problem import Problem
-from tinns.recipe import PAPER, Recipe, Stop
-from tinns.reference import exact
-from tinns.sampling import Counts
+from tinns.geometry import Box
+from tinns.problem.base import Problem
+from tinns.problem.conditions import dirichlet, initial, initial_velocity
+from tinns.problem.reference import exact
 
 
 class KleinGordon3D(Problem):
@@ -21,20 +18,6 @@ class KleinGordon3D(Problem):
 
     name = "klein-gordon-3d"
     domain = Box(x=(-1, 1), y=(-1, 1), z=(-1, 1), t=(0, 10))
-    recipes = {
-        "fast": Recipe(
-            field=TimeInduced(MLP((20, 20)), Layerwise(MLP((10, 10), "sin"))),
-            points=Counts(2_500, 400, 900),
-            validation=Counts(2_500, 400, 900),
-            weights={"equation": 0.3, "initial": 3.0},
-        ),
-        "paper": PAPER.but(
-            points=Counts(15_000, 4_000, 8_000),
-            validation=Counts(12_000, 3_000, 4_800),
-            weights={"initial": 2.0},
-            stop=Stop(iterations=10_000),
-        ),
-    }
 
     def equation(self, u, x, y, z, t):
         exact = _oscillation(x, y, z, t)

@@ -5,13 +5,10 @@ from math import pi
 import jax.numpy as jnp
 import numpy as np
 
-from tinns.conditions import at_start, initial, on_boundary
-from tinns.domain import Box
-from tinns.fields import sine_induced
-from tinns.problem import Problem
-from tinns.recipe import PAPER, Recipe, Stop
-from tinns.reference import exact
-from tinns.sampling import Counts
+from tinns.geometry import Box
+from tinns.problem.base import Problem
+from tinns.problem.conditions import at_start, initial, on_boundary
+from tinns.problem.reference import exact
 
 
 class NavierStokes3D(Problem):
@@ -25,19 +22,6 @@ class NavierStokes3D(Problem):
     viscosity: float = 0.05
     name = "navier-stokes-3d"
     domain = Box(x=(0, 2 * pi), y=(0, 2 * pi), z=(0, 2 * pi), t=(0, 5))
-    recipes = {
-        "fast": Recipe(
-            field=sine_induced((20, 20)),
-            points=Counts(2_500, 500, 1_200),
-            validation=Counts(2_500, 500, 1_200),
-        ),
-        "paper": PAPER.but(
-            points=Counts(15_000, 4_000, 8_000),
-            validation=Counts(12_000, 3_000, 4_800),
-            weights={"initial": 7.0},
-            stop=Stop(iterations=5_000),
-        ),
-    }
 
     def equation(self, u, v, w, x, y, z, t):
         vorticity = _curl(u, v, w)

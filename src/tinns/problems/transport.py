@@ -3,12 +3,10 @@
 import jax.numpy as jnp
 import numpy as np
 
-from tinns.conditions import dirichlet, initial
-from tinns.domain import Box
-from tinns.problem import Problem
-from tinns.recipe import PAPER, Recipe
-from tinns.reference import exact
-from tinns.sampling import Counts
+from tinns.geometry import Box
+from tinns.problem.base import Problem
+from tinns.problem.conditions import dirichlet, initial
+from tinns.problem.reference import exact
 
 NEAREST = 1 / 128  # to the singular corner that the initial value is demanded
 
@@ -25,14 +23,6 @@ class Transport(Problem):
     """
 
     domain = Box(x=(0, 2), t=(0, 1))
-    recipes = {
-        "fast": Recipe(points=Counts(2_500, 400, 200), validation=Counts(2_500, 400, 200)),
-        "paper": PAPER.but(
-            points=Counts(10_000, 500, 400),
-            validation=Counts(5_000, 250, 200),
-            weights={"initial": 3.0},
-        ),
-    }
 
     def equation(self, u, x, t):
         return u.t - u.x

@@ -1,0 +1,1 @@
+"""What everything stands on: errors, files, precision, compilation, the host's BLAS."""

@@ -1,0 +1,30 @@
+"""Domains, their regions, and how points are drawn there."""
+
+from tinns.geometry.batch import Batch, Span
+from tinns.geometry.box import Box, Face
+from tinns.geometry.domain import TIME, Coordinates, Domain, MultiIndex, Sampler
+from tinns.geometry.regions import Boundary, Initial, Interior, LowerFace, Observations, Region
+from tinns.geometry.samplers import Counts, QuasiRandom, TensorGrid, Uniform, spans_grids
+
+__all__ = [
+    "TIME",
+    "Batch",
+    "Boundary",
+    "Box",
+    "Coordinates",
+    "Counts",
+    "Domain",
+    "Face",
+    "Initial",
+    "Interior",
+    "LowerFace",
+    "MultiIndex",
+    "Observations",
+    "QuasiRandom",
+    "Region",
+    "Sampler",
+    "Span",
+    "TensorGrid",
+    "Uniform",
+    "spans_grids",
+]

@@ -1,0 +1,29 @@
+"""Methods: named ways to solve a problem, as changes of its recipe."""
+
+from dataclasses import replace
+from typing import Any
+
+from tinns._runtime.errors import unknown_name
+from tinns.problem.base import Problem
+from tinns.recipes.baselines import BASELINES
+from tinns.recipes.method import Method
+from tinns.recipes.recipe import Recipe
+from tinns.recipes.variants import VARIANTS
+
+METHODS: dict[str, Method] = VARIANTS | BASELINES
+
+__all__ = ["BASELINES", "METHODS", "Method", "apply_method"]
+
+
+def apply_method(name: str, problem: Problem, recipe: Recipe) -> Recipe:
+    """The recipe for a problem as the method called `name` would have it.
+
+    Where the recipe's network sees scaled coordinates, so does the method's.
+    """
+    if name not in METHODS:
+        raise unknown_name("method", name, METHODS)
+    changed = METHODS[name].change(problem, recipe)
+    field: Any = changed.field
+    if getattr(recipe.field, "scaled", False) and hasattr(field, "scaled"):
+        changed = changed.replace(field=replace(field, scaled=True))
+    return changed

@@ -1,0 +1,1 @@
+"""Space-time separation: frozen features in space, an ODE in time."""
