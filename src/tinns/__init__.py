@@ -4,6 +4,7 @@ import warnings
 
 from tinns import nn, optim, problems, recipes, solvers
 from tinns._runtime.errors import UserError
+from tinns._runtime.former_names import FORMER_NAMES
 from tinns._runtime.version import __version__
 from tinns._solve import solve
 from tinns.geometry import Box, Counts, Domain, QuasiRandom, TensorGrid, Uniform
@@ -137,20 +138,23 @@ __all__ = [
     "write_observations",
 ]
 
-# Names of earlier versions, kept for scripts that use them.
-_FORMER_NAMES = {
-    "Algorithm1": "PaperDamping",
-    "LevenbergMarquardt": "PaperLM",
-    "Separable": "SeparableField",
-    "SeparableSpace": "SeparableMLP",
-    "Separation": "FrozenFeatures",
-    "Unknown": "Trainable",
-}
-
 
 def __getattr__(name: str) -> object:
-    if name not in _FORMER_NAMES:
+    if name not in FORMER_NAMES:
         raise AttributeError(f"module 'tinns' has no attribute '{name}'")
-    present = _FORMER_NAMES[name]
+    present = FORMER_NAMES[name]
     warnings.warn(f"tinns.{name} is now called tinns.{present}", DeprecationWarning, stacklevel=2)
     return globals()[present]
+
+
+def _recipe(problem: Problem, name: str) -> Recipe:
+    """The recipe of a problem called `name`."""
+    warnings.warn(
+        f"problem.recipe('{name}') is now called tinns.recipes.recipe_for(problem, '{name}')",
+        DeprecationWarning,
+        stacklevel=2,
+    )
+    return recipes.recipe_for(problem, name)
+
+
+Problem.recipe = _recipe  # pyright: ignore[reportAttributeAccessIssue]

@@ -8,7 +8,7 @@ import tinns
 from tinns import Counts, Recipe, Stop, TensorGrid, UserError
 from tinns.paper.cells import shrunk
 from tinns.problems import AllenCahn, Burgers, KleinGordon, KortewegDeVries, Wave
-from tinns.recipes import RECIPES, recipe_for
+from tinns.recipes import RECIPES, recipe_for, recipes_for
 from tinns.recipes.methods import METHODS, apply_method
 from tinns.recipes.variants import VARIANTS
 
@@ -122,3 +122,14 @@ def test_a_method_scales_coordinates_where_the_recipe_does(method, heat):
 def test_an_unknown_method_suggests_the_nearest():
     with pytest.raises(UserError, match=r"'tin'.*did you mean 'tinn'"):
         apply_method("tin", Burgers(), Recipe())
+
+
+def test_recipes_belong_to_a_class_not_to_a_name():
+    class Burgers(tinns.problems.Burgers):
+        """A variant of the package's problem keeps its recipes."""
+
+    class Wave(tinns.Problem):
+        """A problem of one's own, called like one of the package."""
+
+    assert recipes_for(Burgers()) is RECIPES["burgers"]
+    assert recipes_for(Wave()) == {}

@@ -152,7 +152,7 @@ def bench(
         figure = picture_of(table, lines, sheet)
         if not quiet:
             shown = [line for line in lines if asked.shows(table, line)]
-            _show(table_sheet(table, shown, asked.profile), console)
+            formats.show(table_sheet(table, shown, asked.profile), console)
         for path in write_table(sheet, figure, asked.out, f"{table.name}-{asked.profile.budget}"):
             display.status(f"wrote {path}")
     display.status(tally_line(tally, store.folder))
@@ -203,18 +203,6 @@ def kept_line(out: Path) -> str:
         f"interrupted: finished cells are kept in {out / 'cells'}; run the same command again to "
         "continue"
     )
-
-
-def _show(sheet: Sheet, console: Console) -> None:
-    if not console.is_terminal:  # a file has room for all columns
-        console.print(formats.markdown(sheet), soft_wrap=True, highlight=False, markup=False)
-        return
-    table, left_out = formats.terminal_table(sheet, console.width)
-    console.print(table)
-    if left_out:
-        console.print(f"(also in the files: {', '.join(left_out)})", highlight=False)
-    for note in sheet.notes:
-        console.print(note, highlight=False, markup=False)
 
 
 def _jobs(given: int | None, profile: Profile, time_limit: float | None) -> int:

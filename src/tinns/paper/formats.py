@@ -9,6 +9,7 @@ from tinns.paper.grouping import Spread
 from tinns.paper.sheet import Sheet
 
 if TYPE_CHECKING:
+    from rich.console import Console
     from rich.table import Table
 
 WIDEST = 30  # characters of a cell on the terminal; longer texts are wrapped
@@ -90,6 +91,19 @@ def latex(sheet: Sheet) -> str:
         lines.append(" & ".join(cells) + r" \\")
     lines += ["\\bottomrule", "\\end{tabular}"]
     return "\n".join([*lines, *(f"% {note}" for note in (*sheet.notes, *sheet.remarks))]) + "\n"
+
+
+def show(sheet: Sheet, console: "Console", words: int = 2) -> None:
+    """Print a table on a terminal, or as Markdown into a file, which has room for all columns."""
+    if not console.is_terminal:
+        console.print(markdown(sheet), soft_wrap=True, highlight=False, markup=False)
+        return
+    table, left_out = terminal_table(sheet, console.width, words)
+    console.print(table)
+    if left_out:
+        console.print(f"(also in the files: {', '.join(left_out)})", highlight=False)
+    for note in sheet.notes:
+        console.print(note, highlight=False, markup=False)
 
 
 def terminal_table(sheet: Sheet, width: int, words: int = 2) -> tuple["Table", list[str]]:

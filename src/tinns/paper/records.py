@@ -13,6 +13,7 @@ import numpy as np
 from tinns._runtime.errors import UserError
 from tinns._runtime.files import write_whole
 from tinns.paper.curves import CurvePoint, thinned_curve
+from tinns.paper.former_records import in_present_form
 from tinns.paper.profiles import Profile
 from tinns.solution.core import Solution
 
@@ -115,7 +116,7 @@ def record_of(solution: Solution, **changes: object) -> Record:
 
 def record_from(data: Mapping[str, Any]) -> Record:
     """A record from plain data: the contents of a file, of this or an earlier version."""
-    flat = plain(_from_cell(data) if "cell" in data else data)
+    flat = plain(in_present_form(data))
     known = {f.name for f in fields(Record)} - {"extra", "name"}
     facts = {name: value for name, value in flat.items() if name in known and value is not None}
     others = {name: value for name, value in flat.items() if name not in {*known, "extra"}}
@@ -125,16 +126,6 @@ def record_from(data: Mapping[str, Any]) -> Record:
     for name in ("curve", "windows"):
         facts[name] = tuple(facts.get(name, ()))
     return Record(**facts, extra=flat.get("extra", {}) | others)
-
-
-def _from_cell(data: Mapping[str, Any]) -> dict[str, Any]:
-    """A cell of a table as version 0.1 wrote it: its identity and its result were nested."""
-    cell, result = data["cell"], data["result"]
-    names = {name: cell[name] for name in ("problem", "method", "seed")}
-    outer = {name: data[name] for name in ("status", "reason", "profile", "curve")}
-    settings = result.get("settings") or data["settings"]
-    recipe = cell["recipe"] or cell["method"]
-    return {**result, **names, **outer, "recipe": recipe, "settings": settings}
 
 
 def read_record(path: Path) -> Record:

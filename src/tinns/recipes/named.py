@@ -4,6 +4,7 @@ from collections.abc import Mapping
 
 from tinns._runtime.errors import UserError, unknown_name
 from tinns.problem import Problem
+from tinns.problems import PROBLEMS
 from tinns.recipes import (
     allen_cahn_recipes,
     burgers_recipes,
@@ -35,8 +36,15 @@ RECIPES: dict[str, Mapping[str, Recipe]] = {
 
 
 def recipes_for(problem: Problem) -> Mapping[str, Recipe]:
-    """The recipes of a problem: those that its class declares, or those of the package."""
-    return problem.recipes or RECIPES.get(problem.name, {})
+    """The recipes of a problem: those that its class declares, or those of the package.
+
+    A class of your own that shares only the name of a problem of the package has none of these.
+    """
+    if problem.recipes:
+        return problem.recipes
+    names = {kind: name for name, kind in PROBLEMS.items()}
+    known = (names[kind] for kind in type(problem).__mro__ if kind in names)
+    return RECIPES.get(next(known, ""), {})
 
 
 def recipe_for(problem: Problem, name: str) -> Recipe:

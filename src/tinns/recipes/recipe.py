@@ -1,5 +1,6 @@
 """Recipes: the settings of a run, as data."""
 
+import warnings
 from collections.abc import Mapping
 from dataclasses import InitVar, dataclass, replace
 from dataclasses import field as dataclass_field
@@ -56,7 +57,12 @@ class Recipe:
 
     def __post_init__(self, informed: bool | None) -> None:
         if isinstance(informed, bool):
+            _warn("informed=...", "fit_initial_layer=...")
             object.__setattr__(self, "fit_initial_layer", informed)
+        if isinstance(self.optimizer, Solver):
+            _warn("optimizer=FrozenFeatures(...)", "solver=FrozenFeatures(...)")
+            object.__setattr__(self, "solver", self.optimizer)
+            object.__setattr__(self, "optimizer", AcceleratedLM())
         self._check_kind("field", Field, "TimeInduced(...)")
         self._check_kind("optimizer", Optimizer, "AcceleratedLM() or Adam()")
         self._check_kind("stop", Stop, "Stop(...)")
@@ -149,7 +155,14 @@ class Recipe:
 
     def but(self, **changes: Any) -> "Recipe":
         """The former name of `replace`."""
+        _warn("but(...)", "replace(...)", stacklevel=3)
         return self.replace(**changes)
+
+
+def _warn(former: str, present: str, stacklevel: int = 4) -> None:
+    """Warn of a setting that has another name now; by default from `__post_init__`."""
+    message = f"Recipe: {former} is now called {present}"
+    warnings.warn(message, DeprecationWarning, stacklevel=stacklevel)
 
 
 def check_seed(seed: Any) -> None:

@@ -14,6 +14,7 @@ from tinns import nn as fields
 from tinns._runtime.describe import settings_of
 from tinns._runtime.errors import UserError
 from tinns._runtime.files import write_whole
+from tinns._runtime.former_names import present_name
 from tinns._runtime.precision import computing_in
 from tinns.geometry import TIME, Box, Domain
 from tinns.nn import Constrained, Field
@@ -49,7 +50,6 @@ _DESCRIPTIONS: dict[str, type] = {
 
 
 # What classes were called in files of earlier versions.
-FORMER_NAMES = {"Separable": "SeparableField", "SeparableSpace": "SeparableMLP"}
 
 
 def save(solution: Solution, path: str | Path) -> Path:
@@ -227,7 +227,7 @@ def revive(data: Any) -> Any:
     if isinstance(data, dict):
         settings = {str(name): revive(value) for name, value in data.items() if name != "class"}
         name = str(data["class"])
-        return _DESCRIPTIONS[FORMER_NAMES.get(name, name)](**settings)
+        return _DESCRIPTIONS[present_name(name)](**settings)
     return tuple(data) if isinstance(data, list) else data
 
 

@@ -8,6 +8,7 @@ from math import isclose, pi
 from pathlib import Path
 from typing import TypedDict
 
+from tinns._runtime.errors import UserError
 from tinns.geometry import Domain
 from tinns.paper.formats import markdown_table
 from tinns.paper.grouping import Group, groups_of, lowest, main_device, spread
@@ -21,9 +22,9 @@ SHOWN = "shown.json"  # which run each picture shows
 OPENING = f"""# Gallery
 
 All problems of the package with their recorded results. The page is generated from `results/` by
-`{COMMAND}`. Errors are relative L2 errors on the problem's test grid, as means over seeds. Seconds
-are training time without compilation. The recipe with the lowest error is shown. A picture shows a
-single run, which may be shorter."""
+`{COMMAND}`. Errors are relative L2 errors on the problem's test grid, as
+means over seeds. Seconds are training time without compilation. The recipe with the lowest error is
+shown. A picture shows a single run, which may be shorter."""
 
 
 class Shown(TypedDict):
@@ -189,8 +190,6 @@ def _caption(picture: Shown) -> str:
 
 def take_pictures(folder: Path, pictures: Path) -> dict[str, Shown]:
     """Copy the picture of lowest error of each problem in a folder, and note which run it shows."""
-    pictures.mkdir(parents=True, exist_ok=True)
-    shown = read_shown(pictures)
     taken: dict[str, Record] = {}
     for record in read_folder(folder):
         name = record.problem
@@ -198,6 +197,13 @@ def take_pictures(folder: Path, pictures: Path) -> dict[str, Shown]:
             continue
         if name not in taken or (record.relative_l2 or 0) < (taken[name].relative_l2 or 0):
             taken[name] = record
+    if not taken:
+        raise UserError(
+            f"{folder} has no pictures of recorded runs; `python -m tinns.paper.record --pictures` "
+            "makes them"
+        )
+    pictures.mkdir(parents=True, exist_ok=True)
+    shown = read_shown(pictures)
     for name, record in taken.items():
         shutil.copyfile(folder / f"{record.name}.png", pictures / f"{name}.png")
         shown[name] = Shown(

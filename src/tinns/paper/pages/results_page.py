@@ -20,8 +20,8 @@ OPENING = f"""# The paper's tables
 
 Each table of the paper can be reproduced with one command, `tinns bench NAME`. This page shows the
 paper's numbers beside ours. It is generated from the runs recorded in `results/bench/cells` by
-`{COMMAND}`. Errors are relative L2 errors on the problem's test grid, as means over seeds. A dash
-means that a method was not run, or that the paper states no number.
+`{COMMAND}`. Errors are relative L2 errors on the problem's test grid, as
+means over seeds. A dash means that a method was not run, or that the paper states no number.
 
 ```
 tinns bench main --profile smoke                 check that all methods run (two iterations each)
@@ -31,8 +31,8 @@ tinns bench main --seconds 60 --dry-run          list the missing cells and the 
 ```
 
 Cells and tables are written to `runs/bench`, or to the folder given by `--out`. Recorded cells are
-not run again, so you can stop a bench and continue it later. The [gallery](gallery.md) shows runs of
-our recipes on all problems, including those of tables that are not recorded yet."""
+not run again, so you can stop a bench and continue it later. The [gallery](gallery.md) shows runs
+of our recipes on all problems, including those of tables that are not recorded yet."""
 DIFFERENCES = """## Differences between the paper and its program
 
 - **Weights.** In the paper a weight multiplies a mean square, in the program a residual. The loss
@@ -115,6 +115,11 @@ def _versions(lines: Sequence[Line]) -> str:
         for record in line.group.done
     }
     return f"Versions: {'; and '.join(sorted(found))}." if found else "All runs failed."
+
+
+def draw_results(checkout: Checkout) -> list[Path]:
+    """Draw the pictures of the page."""
+    return draw_tables(checkout.store, checkout.images / "results")
 
 
 def draw_tables(store: Store, pictures: Path) -> list[Path]:

@@ -1,0 +1,1 @@
+"""Documents that are generated from the recorded runs: python -m tinns.paper.pages."""
