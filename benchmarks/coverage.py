@@ -1,9 +1,9 @@
-"""How often 95 % intervals cover the truth: inverse Burgers fitted again and again to new noise.
+"""How often 95 % intervals contain the true value: repeated fits of inverse Burgers to new noise.
 
     python benchmarks/coverage.py --repetitions 40 --seconds 20
 
-Every repetition simulates 2000 observations with noise of its own, at points of its own, and solves
-from scratch. Written to OUT/coverage-DEVICE.json after each, so that a run may be cut short.
+Every repetition simulates 2000 observations with new noise at new points and solves the problem
+anew. The result is written to OUT/coverage-DEVICE.json after each, so it can be interrupted.
 """
 
 import argparse
@@ -15,7 +15,9 @@ from scipy.stats import binom
 
 import tinns
 from measuring import circumstances, show, write
+from tinns.paper.sheet import Column, sheet_of
 from tinns.problems import InverseBurgers
+from tinns.recipes import recipe_for
 from tinns.solution.uncertainty import LEVEL
 
 
@@ -44,7 +46,7 @@ def fitted(noise: float, repetition: int, settings: argparse.Namespace) -> dict[
     data = tinns.simulate_observations(problem, settings.observations, noise, seed=1 + repetition)
     solution = tinns.solve(
         problem.observing(data, simulated=True),
-        problem.recipe(settings.recipe),
+        recipe_for(problem, settings.recipe),
         seed=repetition,
         iterations=settings.iterations,
         seconds=settings.seconds,
@@ -56,9 +58,9 @@ def fitted(noise: float, repetition: int, settings: argparse.Namespace) -> dict[
 
 
 def table(runs: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Coverage by noise and coefficient, with what binomial chance allows.
+    """Coverage by noise and coefficient, with the range that a binomial distribution allows.
 
-    `ratio` is the mean standard error over the true root-mean-square error: 1 where they agree.
+    `ratio` is the mean standard error over the true root-mean-square error: 1 if they agree.
     """
     rows = []
     for noise in sorted({run["noise"] for run in runs}):
@@ -86,19 +88,27 @@ def table(runs: list[dict[str, Any]]) -> list[dict[str, Any]]:
 
 
 def _show(rows: list[dict[str, Any]]) -> None:
-    names = ("mean_error", "root_mean_square_error", "mean_standard_error", "ratio")
-    header = ["coefficient", "noise", "covered", "bias", "rms", "stated", "ratio"]
+    columns = [
+        Column("coefficient"),
+        Column("noise", ".0%"),
+        Column("covered"),
+        Column("bias", ".1e"),
+        Column("rms", ".1e"),
+        Column("stated", ".1e"),
+        Column("ratio", ".2f"),
+    ]
+    numbers = ("mean_error", "root_mean_square_error", "mean_standard_error", "ratio")
     lines = [
         [
             row["coefficient"],
-            f"{row['noise']:.0%}",
+            row["noise"],
             f"{row['covered']}/{row['repetitions']} (>= {row['least_likely']})",
-            *("" if row[name] is None else f"{row[name]:.1e}" for name in names[:3]),
-            "" if row["ratio"] is None else f"{row['ratio']:.2f}",
+            *(row[name] for name in numbers),
         ]
         for row in rows
     ]
-    show("Inverse Burgers: how often 95 % intervals cover the truth", header, lines)
+    title = "Inverse Burgers: how often 95 % intervals contain the true value"
+    show(sheet_of(columns, lines, title))
 
 
 def _arguments() -> argparse.Namespace:
@@ -107,7 +117,7 @@ def _arguments() -> argparse.Namespace:
     parser.add_argument("--noise", type=float, nargs="+", default=[0.01, 0.05])
     parser.add_argument("--observations", type=int, default=2000)
     parser.add_argument("--recipe", default="noisy")
-    parser.add_argument("--seconds", type=float, help="of each solve; else as the recipe says")
+    parser.add_argument("--seconds", type=float, help="of each solve; by default the recipe's")
     parser.add_argument("--iterations", type=int)
     parser.add_argument("--out", type=Path, default=Path("results/benchmarks"))
     return parser.parse_args()

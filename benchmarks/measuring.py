@@ -1,26 +1,25 @@
-"""Timing inside compiled programs, the problem that is timed, files and tables of measurements."""
+"""Timing inside compiled programs, the problem that is timed, and files of measurements."""
 
 import json
 import os
-import platform
 import time
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager, nullcontext
-from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
 import jax
 import jax.numpy as jnp
 from rich.console import Console
-from rich.table import Table
-from tinns.geometry.sampling import Counts, Points
 
+from tinns import _solve
 from tinns._runtime.files import write_whole
-from tinns._runtime.version import __version__
-from tinns._solve import device_name
+from tinns.geometry import Batch, Counts
 from tinns.nn import Field
 from tinns.objective import Psi, System, assemble
+from tinns.paper import formats
+from tinns.paper.pages.timings import Machine
+from tinns.paper.sheet import Sheet
 from tinns.problems import problem_named
 from tinns.recipes import recipe_for
 
@@ -29,8 +28,8 @@ CALLS = 4  # of which the quickest counts
 NUDGE = 1e-300  # too small to change a number, but the compiler cannot know
 
 
-def posed(rows: int, field: Field | None = None) -> tuple[System, Psi, tuple[Points, ...]]:
-    """Burgers as recipe `paper` has it, or with another field, on so many rows."""
+def posed(rows: int, field: Field | None = None) -> tuple[System, Psi, tuple[Batch, ...]]:
+    """Burgers with recipe `paper`, or with another field, on the given number of rows."""
     problem = problem_named("burgers")
     recipe = recipe_for(problem, "paper")
     system = assemble(problem, field or recipe.field, recipe.weights)
@@ -39,7 +38,7 @@ def posed(rows: int, field: Field | None = None) -> tuple[System, Psi, tuple[Poi
 
 
 def counts_of(rows: int, like: Counts) -> Counts:
-    """Exactly so many rows of Burgers (two faces, one row a point), in a recipe's proportions."""
+    """Exactly that many rows of Burgers (two faces, one row per point), in a recipe's shares."""
     share = rows / (like.interior + like.initial + like.boundary)
     initial, boundary = round(share * like.initial), 2 * round(share * like.boundary / 2)
     return Counts(rows - initial - boundary, initial, boundary)
@@ -48,8 +47,9 @@ def counts_of(rows: int, like: Counts) -> Counts:
 def repeated(function: Callable[..., Any], repeat: int, x: Any, *others: Any) -> Call:
     """A compiled program that calls function(x, *others) `repeat` times, ready to be run.
 
-    One entry of x is nudged by the outcome before, so that repetitions wait for each other and none
-    can be left out. The whole outcome goes through the loop: no part of it can be left out either.
+    Each repetition nudges one entry of x by the result of the one before, so that repetitions wait
+    for each other and none can be optimised away. The whole result is carried through the loop, so
+    that no part of it can be optimised away either.
     """
 
     def program(x: Any, *others: Any) -> Any:
@@ -69,11 +69,11 @@ def repeated(function: Callable[..., Any], repeat: int, x: Any, *others: Any) ->
 def quickest(
     calls: Mapping[str, Call], context: Callable[[], AbstractContextManager[Any]] = nullcontext
 ) -> dict[str, float]:
-    """Milliseconds of each of several calls: the least of a few, once all are warm."""
+    """Milliseconds of each of several calls: the minimum of a few, after one that warms up."""
     times = dict.fromkeys(calls, float("inf"))
     with context():
         for turn in range(CALLS + 1):
-            for name, call in calls.items():  # in turn, so that a slow moment is shared by all
+            for name, call in calls.items():  # in turn, so that a slow moment affects all of them
                 before = time.perf_counter()
                 call()
                 if turn:
@@ -81,10 +81,10 @@ def quickest(
     return times
 
 
-def _nudged(x: Any, outcome: Any) -> Any:
+def _nudged(x: Any, result: Any) -> Any:
     leaves, shape = jax.tree.flatten(x)
     first = next(n for n, leaf in enumerate(leaves) if jnp.issubdtype(leaf.dtype, jnp.floating))
-    cause = next(o for o in jax.tree.leaves(outcome) if jnp.issubdtype(o.dtype, jnp.floating))
+    cause = next(o for o in jax.tree.leaves(result) if jnp.issubdtype(o.dtype, jnp.floating))
     leaf = leaves[first]
     origin = (0,) * leaf.ndim  # changed in place: a large array must not be copied
     entry = jax.lax.slice(leaf, origin, (1,) * leaf.ndim) + NUDGE * cause.reshape(-1)[0]
@@ -92,40 +92,33 @@ def _nudged(x: Any, outcome: Any) -> Any:
     return jax.tree.unflatten(shape, leaves)
 
 
-def circumstances() -> dict[str, Any]:
-    """What a measurement was made on and with."""
-    packages = ("jax", "jaxlib", "numpy", "scipy")
-    return {
-        "device": device_name(),
-        "cores": len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else None,
-        "load": os.getloadavg()[0] if hasattr(os, "getloadavg") else None,  # of all programs
-        "versions": {
-            "python": platform.python_version(),
-            **{name: version(name) for name in packages},
-            "tinns": __version__,
-        },
-    }
+def circumstances() -> Machine:
+    """Where, with which versions and when something was measured."""
+    known = _solve.circumstances()
+    return Machine(
+        device=known["device"],
+        cores=len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else None,
+        load=os.getloadavg()[0] if hasattr(os, "getloadavg") else None,
+        versions=known["versions"],
+        finished=known["finished"],
+    )
 
 
 def device_slug() -> str:
-    """The kind of device in a file's name: cpu, nvidia-h200."""
+    """The kind of device in the name of a file: cpu, nvidia-h200."""
     device = jax.devices()[0]
-    return "-".join((device.platform if device.platform == "cpu" else device.device_kind).split())
+    kind = device.platform if device.platform == "cpu" else device.device_kind
+    return "-".join(kind.lower().split())
 
 
-def write(measured: dict[str, Any], name: str, out: Path) -> Path:
+def write(measured: Mapping[str, Any], name: str, out: Path) -> Path:
     """OUT/NAME-DEVICE.json."""
     out.mkdir(parents=True, exist_ok=True)
-    path = out / f"{name}-{device_slug().lower()}.json"
     text = json.dumps(measured, indent=1) + "\n"
+    path = out / f"{name}-{device_slug()}.json"
     return write_whole(path, lambda temporary: temporary.write_text(text))
 
 
-def show(title: str, header: Sequence[str], rows: Iterable[Sequence[str]]) -> None:
-    """A lined-up table on the terminal: the first column words, the others numbers."""
-    shown = Table(title=title, title_justify="left", title_style="bold")
-    for number, name in enumerate(header):
-        shown.add_column(name, justify="right" if number else "left")
-    for row in rows:
-        shown.add_row(*row)
-    Console().print(shown)
+def show(sheet: Sheet) -> None:
+    """Print a table: the first column contains words, the others numbers."""
+    formats.show(sheet, Console(), words=1)

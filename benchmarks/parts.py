@@ -1,10 +1,10 @@
-"""What one iteration is made of, against the least it could cost.
+"""The time of each part of an iteration, compared with a lower bound.
 
     python benchmarks/parts.py --rows 10900 --repeat 10
 
-Burgers with the field and the points of recipe `paper`. Every part is timed inside one compiled
-program that repeats it. On a CPU the floors are OpenBLAS' own symmetric product and factorisation
-on all its threads; on a GPU they are operations over peak and bytes over bandwidth.
+Burgers with the field and the points of recipe `paper`. Each part is timed inside one compiled
+program that repeats it. On a CPU the floors are the symmetric product and the factorisation by
+OpenBLAS on all its threads; on a GPU they are operations over peak rate and bytes over bandwidth.
 """
 
 import argparse
@@ -16,21 +16,14 @@ import jax.numpy as jnp
 import numpy as np
 import scipy.linalg
 
-from measuring import (
-    Call,
-    circumstances,
-    posed,
-    quickest,
-    repeated,
-    show,
-    write,
-)
+from measuring import Call, circumstances, posed, quickest, repeated, show, write
 from tinns._runtime.host_blas import single_threaded_blas
 from tinns.nn import Field
-from tinns.objective.blocks import losses
-from tinns.objective.layout import Layout
-from tinns.objective.linearised import Linearised, gram_of
+from tinns.objective import Layout, Objective
+from tinns.objective.linearised import gram_of
 from tinns.optim.lm import AcceleratedLM, PaperLM
+from tinns.paper.pages.checkout import plural
+from tinns.paper.pages.timings import ALL_FLOORS, Parts, parts_sheet, steps_sheet
 
 ACCELERATED = "step, accelerated, Cholesky"
 STEPS = {
@@ -38,7 +31,7 @@ STEPS = {
     ACCELERATED: AcceleratedLM(tries=1),
     "step, accelerated, CholeskyQR2": AcceleratedLM(tries=1, stable=True),
 }
-TARGET = 2.5  # accelerated step by Cholesky over symmetric product and factorisation
+TARGET = 2.5  # an accelerated step by Cholesky over symmetric product and factorisation
 
 
 def main() -> None:
@@ -48,25 +41,10 @@ def main() -> None:
             arguments.rows, arguments.repeat, arguments.peak_tflops, arguments.bandwidth_tbs
         )
     path = write(measured, "parts", arguments.out)
-    parts, floors, ratios = (measured[name] for name in ("parts", "floors", "ratios"))
-    show(
-        f"{measured['device']}: {measured['rows']} rows, {measured['parameters']} parameters",
-        ["part", "ms", "floor, ms", "ratio"],
-        [
-            [
-                name,
-                f"{spent:.2f}",
-                *(f"{f[name]:.2f}" if name in f else "" for f in (floors, ratios)),
-            ]
-            for name, spent in parts.items()
-        ],
-    )
+    show(parts_sheet(measured))
     print(f"floors: {measured['floors_are']}")
-    for name in STEPS:
-        goal = measured["target"].get(f"{name} / all floors")
-        told = f"   (target: at most {goal:g})" if goal else ""
-        print(f"{name} / all floors: {ratios[f'{name} / all floors']:.2f}{told}")
-    print(path)
+    show(steps_sheet(measured))
+    print(f"wrote {path}")
 
 
 def measure(
@@ -75,23 +53,26 @@ def measure(
     peak_tflops: float = 67.0,
     bandwidth_tbs: float = 4.8,
     field: Field | None = None,
-) -> dict[str, Any]:
+) -> Parts:
     """Parts and floors in milliseconds, and their ratios."""
     system, psi, points = posed(rows, field)
     layout = Layout(rows)
-    blocks, size = system.blocks, sum(leaf.size for leaf in jax.tree.leaves(psi))
+    size = sum(leaf.size for leaf in jax.tree.leaves(psi))
+
+    def objective(points: Any) -> Objective:
+        return Objective.of(system.blocks, points, layout)
 
     def jacobian(psi: Any, points: Any) -> Any:
-        return Linearised(blocks, psi, points, layout).held
+        return objective(points).linearise(psi).held
 
     def curvature(psi: Any, direction: Any, points: Any) -> Any:
-        return Linearised(blocks, psi, points, layout).curvature(direction)
+        return objective(points).linearise(psi).curvature(direction)
 
     held = jax.jit(jacobian)(psi, points)
     gram = jax.jit(gram_of)(held) + jnp.eye(held.shape[1])
     lower, vector = jnp.linalg.cholesky(gram), gram[0]
     calls = {
-        "residuals": repeated(lambda p, d: losses(blocks, p, d, layout), repeat, psi, points),
+        "residuals": repeated(lambda p, d: objective(d).losses(p), repeat, psi, points),
         "Jacobian": repeated(jacobian, repeat, psi, points),
         "JᵀJ": repeated(gram_of, repeat, held),
         "Cholesky": repeated(jnp.linalg.cholesky, repeat, gram),
@@ -103,12 +84,12 @@ def measure(
     for name, optimizer in STEPS.items():
 
         def step(x: Any, points: Any, optimizer: Any = optimizer) -> Any:
-            return optimizer.step(blocks, x[0], points, x[1], layout)
+            return optimizer.step(objective(points), *x)
 
         calls[name] = repeated(step, repeat, (psi, optimizer.init(psi)), points)
     on_cpu = jax.default_backend() == "cpu"
     blas = _blas(np.asarray(held)[:, :size]) if on_cpu else {}
-    early = quickest(blas)  # before and after the parts: other programs may hold the cores
+    early = quickest(blas)  # before and after the parts: other programs may use the cores
     times = quickest(calls, single_threaded_blas)
     parts = {name: time / repeat for name, time in times.items()}
     if on_cpu:
@@ -124,8 +105,8 @@ def measure(
         "floors": floors,
         "floors_are": _meaning(on_cpu, peak_tflops, bandwidth_tbs),
         "ratios": {name: parts[name] / floor for name, floor in floors.items()}
-        | {f"{name} / all floors": parts[name] / sum(floors.values()) for name in STEPS},
-        "target": {f"{ACCELERATED} / all floors": TARGET} if on_cpu else {},
+        | {f"{name}{ALL_FLOORS}": parts[name] / sum(floors.values()) for name in STEPS},
+        "target": {f"{ACCELERATED}{ALL_FLOORS}": TARGET} if on_cpu else {},
     }
 
 
@@ -135,16 +116,16 @@ def _meaning(on_cpu: bool, peak_tflops: float, bandwidth_tbs: float) -> str:
             f"N·P² operations at {peak_tflops:g} TFLOP/s for JᵀJ, "
             f"writing J at {bandwidth_tbs:g} TB/s for the Jacobian"
         )
-    from threadpoolctl import threadpool_info  # present wherever tinns runs on a CPU
+    from threadpoolctl import threadpool_info  # not needed on a GPU
 
     pools = [pool for pool in threadpool_info() if pool["user_api"] == "blas"]
     threads = max(pool["num_threads"] for pool in pools)
-    return f"SciPy's dsyrk and Cholesky by OpenBLAS on all {threads} threads"
+    return f"SciPy's dsyrk and Cholesky by OpenBLAS on {plural(threads, 'thread')}"
 
 
 def _blas(jacobian: np.ndarray) -> dict[str, Call]:
     """The symmetric product and the factorisation by SciPy's OpenBLAS, on all its threads."""
-    turned = np.ascontiguousarray(jacobian).T  # columns first, as BLAS wants it: no copy
+    turned = np.ascontiguousarray(jacobian).T  # column-major, as BLAS expects: no copy
     (dsyrk,) = scipy.linalg.get_blas_funcs(["syrk"], [turned])
     gram = turned @ turned.T + np.eye(len(turned))
     return {

@@ -1,8 +1,8 @@
-"""Problems that no recipe was made for, written as a user would, solved by the default recipe.
+"""Problems without recipes of their own, defined as in a user's program, by the default recipe.
 
     python benchmarks/untuned.py --seconds 20
 
-Each run is recorded as record.py does; the errors belong into docs/performance.md.
+Runs are recorded as by `python -m tinns.paper.record`; their errors appear in docs/performance.md.
 """
 
 import argparse
@@ -11,9 +11,8 @@ from pathlib import Path
 
 import jax.numpy as jnp
 
-import tinns
-from record import bundle, record
 from tinns import Box, Problem, dirichlet, exact, initial, initial_velocity
+from tinns.paper.record import RUNS, Run, record_all
 
 
 class Heat(Problem):
@@ -33,7 +32,7 @@ class Heat(Problem):
 
 
 class FisherKPP(Problem):
-    """u_t = D u_xx + r u (1 - u), a front that travels (M. Ablowitz and A. Zeppetella, 1979)."""
+    """u_t = D u_xx + r u (1 - u), a travelling front (M. Ablowitz and A. Zeppetella, 1979)."""
 
     D: float = 0.01
     r: float = 5.0
@@ -73,23 +72,23 @@ class SineGordon(Problem):
         return exact(self.breather)
 
 
-PROBLEMS: list[tinns.Problem] = [Heat(), FisherKPP(), SineGordon()]
+PROBLEMS: list[Problem] = [Heat(), FisherKPP(), SineGordon()]
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("--seeds", type=int, nargs="+", default=[0])
     parser.add_argument("--seconds", type=float, default=60.0)
     parser.add_argument("--iterations", type=int)
-    parser.add_argument("--archive", type=Path)
-    parser.add_argument("--out", type=Path, default=Path("results/runs"))
-    arguments = parser.parse_args()
-    written = []
-    for problem in PROBLEMS:
-        for seed in arguments.seeds:
-            written += record(problem, None, "tinn", seed, arguments, arguments.out)
-            if arguments.archive:
-                bundle(arguments.archive, written)
+    parser.add_argument("--archive", type=Path, help="also bundle the files as .tgz")
+    parser.add_argument("--out", type=Path, default=RUNS)
+    given = parser.parse_args()
+    runs = [
+        Run(problem, seed=seed, iterations=given.iterations, seconds=given.seconds)
+        for problem in PROBLEMS
+        for seed in given.seeds
+    ]
+    record_all(runs, given.out, given.archive)
 
 
 if __name__ == "__main__":

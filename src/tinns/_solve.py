@@ -5,7 +5,6 @@ import itertools
 import platform
 import time
 from importlib.metadata import version
-from typing import Any
 
 import jax
 import numpy as np
@@ -152,7 +151,7 @@ def resolve_recipe(
 def _limited(
     recipe: Recipe, iterations: int | None, seconds: float | None, target_loss: float | None
 ) -> Recipe:
-    """A given limit replaces the recipe's iterations and seconds, both of them."""
+    """A given limit replaces both the iterations and the seconds of the recipe."""
     stop = recipe.stop
     if iterations is not None or seconds is not None:
         stop = dataclasses.replace(stop, iterations=iterations, seconds=seconds)
@@ -161,8 +160,8 @@ def _limited(
     return recipe.replace(stop=stop)
 
 
-def _windows(solution: Solution, trained: Trained) -> list[dict[str, Any]]:
-    """What is recorded of each window."""
+def _windows(solution: Solution, trained: Trained) -> list[dict[str, object]]:
+    """The record of each time window, as plain data."""
     jumps, edges = solution.jumps(), solution.window_edges
     return [
         {
@@ -188,8 +187,8 @@ def _last(values: np.ndarray) -> float | None:
 
 def _result(
     solution: Solution, trained: Trained, recipe_name: str, method: str, seed: int, recipe: Recipe
-) -> dict[str, Any]:
-    """What is recorded of a run, as plain data."""
+) -> dict[str, object]:
+    """The record of a run, as plain data."""
     problem = solution.problem
     assert problem is not None
     reference = problem.known_solution()
@@ -221,7 +220,7 @@ def _result(
     }
 
 
-def circumstances() -> dict[str, Any]:
+def circumstances() -> dict[str, object]:
     """Where, with which versions and when something was computed, as plain data."""
     return {
         "device": device_name(),
@@ -244,8 +243,8 @@ def _require_data(problem: Problem) -> None:
         )
 
 
-def _estimates(trained: Trained) -> dict[str, Any]:
-    """What is recorded of coefficients that were estimated."""
+def _estimates(trained: Trained) -> dict[str, object]:
+    """The record of estimated coefficients, as plain data."""
     assert trained.system is not None
     found = estimates(trained.system, trained.psi, trained.blocks, trained.points)
     errors = {name: e.error for name, e in found.items() if e.error is not None}

@@ -1,26 +1,27 @@
 """`tinns bench`: what it runs, writes and prints; every mistake is one line and exit code 2."""
 
 import csv
-import json
 import os
 
 import pytest
-from bench_records import cell, made_up
+from bench_records import cell, made_up, put
+from rich.console import Console
 
 import tinns
+from tinns._runtime.describe import settings_of
+from tinns._runtime.interruption import Interruption
 from tinns.cli import main
-from tinns.paper import command
-from tinns.paper.cells import profile_named
-from tinns.paper.command import parse_request
+from tinns.paper import cell_runner
+from tinns.paper.command import bench, parse_request
+from tinns.paper.profiles import profile_named
 from tinns.paper.tables import TABLES, Row, Table
 from tinns.problems import Burgers
-from tinns.solvers.stopping import Interruption
 
 pytestmark = pytest.mark.usefixtures("quick_compilation")
 
 
 @pytest.fixture
-def two_rows(monkeypatch):
+def two_rows(monkeypatch, coarse_grids):
     """A table of two small methods and one that does not exist, on one problem."""
     recipe = tinns.Recipe(tinns.TimeInduced(tinns.MLP((4,)), tinns.Linear()), tinns.PaperLM())
     monkeypatch.setattr(Burgers, "recipes", {"fast": recipe, "paper": recipe})
@@ -32,46 +33,60 @@ def two_rows(monkeypatch):
     monkeypatch.setitem(TABLES, "main", Table("main", "A small table", ("burgers",), rows))
 
 
-def test_a_table_is_run_written_and_resumed(two_rows, tmp_path, capsys):
+@pytest.fixture
+def untrained(monkeypatch):
+    """Replace training by results with a relative error of 1, 3, 5, ... % for seeds 0, 1, 2, ..."""
+
+    def solve(problem, recipe, seed, progress):
+        facts = {"problem": problem, "seed": seed, "seconds": 2.0, "iterations": 2, "device": "CPU"}
+        outcome = {"relative_l2": 0.01 * (1 + 2 * seed), "stop_reason": "iterations done"}
+        result = {**facts, **outcome, "settings": settings_of(recipe)}
+        return tinns.Solution(Burgers().domain, ("u",), recipe.field, {}, result=result)
+
+    monkeypatch.setattr(cell_runner, "solve", solve)
+
+
+@pytest.mark.usefixtures("two_rows", "untrained")
+def test_a_table_is_run_written_and_resumed(tmp_path, capsys):
     options = ["bench", "main", "--profile", "smoke", "--out", str(tmp_path), "--jobs", "1"]
-    assert main([*options, "--seeds", "0,1"]) == 0
-    printed = capsys.readouterr().out
-    assert "6/6" in printed
-    assert "failed: there is no method called no-such-method" in printed
+    options += ["--seeds", "0,1"]
+    assert main(options) == 0
+    shown = capsys.readouterr().out
+    assert "6/6" in shown
+    assert "failed: there is no method called no-such-method" in shown
     assert {p.name for p in tmp_path.iterdir()} == {
         "cells",
         *(f"main-smoke.{end}" for end in ("md", "csv", "tex", "png")),
     }
-    errors = [
-        json.loads(path.read_text())["result"]["relative_l2"]
-        for path in sorted((tmp_path / "cells").glob("burgers_tinn_fast*.json"))
-    ]
-    assert len(errors) == 2
     (first, *_) = csv.DictReader((tmp_path / "main-smoke.csv").open())
-    assert float(first["error"]) == pytest.approx(sum(errors) / 2, rel=1e-14)
-    assert float(first["error: deviation"]) == pytest.approx(abs(errors[0] - errors[1]) / 2**0.5)
+    assert float(first["error"]) == pytest.approx(0.02, rel=1e-14)
+    assert float(first["error: deviation"]) == pytest.approx(0.02 / 2**0.5, rel=1e-14)
     assert first["seeds"] == "2"
+    assert "| 2.00e-02 ± 1.41e-02 |" in (tmp_path / "main-smoke.md").read_text()
+    assert r"$2.00\times10^{-2}$" in (tmp_path / "main-smoke.tex").read_text()
+    assert (tmp_path / "main-smoke.png").read_bytes().startswith(b"\x89PNG")
     before = {p.name: p.stat().st_mtime_ns for p in (tmp_path / "cells").iterdir()}
-    assert main([*options, "--seeds", "0,1"]) == 0
-    assert "cells run: 0, found: 6, failed: 2" in capsys.readouterr().out
+    assert main(options) == 0
+    assert "cells run: 0, already recorded: 6, failed: 2" in capsys.readouterr().out
     assert before == {p.name: p.stat().st_mtime_ns for p in (tmp_path / "cells").iterdir()}
 
 
-def test_ctrl_c_keeps_what_ended(two_rows, tmp_path, capsys, monkeypatch):
-    """The first Ctrl-C stops the second cell's training; the first cell stays."""
-    begun = []
+@pytest.mark.usefixtures("two_rows")
+def test_ctrl_c_keeps_finished_cells(tmp_path, capsys, monkeypatch):
+    """The first Ctrl-C stops the training of the second cell; the first cell is kept."""
+    entered = []
 
     class Pressed(Interruption):
         def __enter__(self):
-            begun.append(self)
-            self.asked = len(begun) == 2
+            entered.append(self)
+            self.requested = len(entered) == 2
             return super().__enter__()
 
-    monkeypatch.setattr("tinns.solvers.least_squares.loop.Interruption", Pressed)
+    monkeypatch.setattr("tinns.solvers.solver.Interruption", Pressed)
     options = ["bench", "main", "--methods", "tinn,tinn-one-neuron", "--jobs", "1"]
     assert main([*options, "--out", str(tmp_path)]) == 130
     captured = capsys.readouterr()
-    assert captured.err.startswith("tinns: interrupted: cells that ended are kept in")
+    assert captured.err.startswith("tinns: interrupted: finished cells are kept in")
     assert captured.err.count("\n") == 1
     assert "A small table" in captured.out
     assert [p.name for p in (tmp_path / "cells").iterdir()] == [
@@ -81,7 +96,7 @@ def test_ctrl_c_keeps_what_ended(two_rows, tmp_path, capsys, monkeypatch):
 
 
 @pytest.mark.parametrize(
-    ("arguments", "told"),
+    ("arguments", "message"),
     [
         (["mian"], "unknown table 'mian': did you mean 'main'?"),
         (["main", "--profile", "papper"], "profile 'papper': expected paper, equal-time"),
@@ -96,19 +111,19 @@ def test_ctrl_c_keeps_what_ended(two_rows, tmp_path, capsys, monkeypatch):
         (["main", "--methods", "pin"], "did you mean 'pinn'?"),
         (["main", "--time-limit", "0"], "--time-limit 0: expected seconds"),
         (["main", "--jobs", "0"], "--jobs 0: expected a whole number"),
-        (["main", "--jobs", "2", "--time-limit", "9"], "cells are run one by one"),
+        (["main", "--jobs", "2", "--time-limit", "9"], "cells run one by one"),
     ],
 )
-def test_a_mistake_is_one_line_and_nothing_is_written(arguments, told, tmp_path, capsys):
+def test_a_mistake_is_one_line_and_nothing_is_written(arguments, message, tmp_path, capsys):
     out = tmp_path / "out"
     assert main(["bench", *arguments, "--out", str(out)]) == 2
     error = capsys.readouterr().err
-    assert told in error
+    assert message in error
     assert error.count("\n") == 1
     assert not out.exists()
 
 
-def test_a_folder_that_cannot_be_written_is_told_before_anything_is_run(tmp_path, capsys):
+def test_a_file_in_place_of_the_folder_is_refused(tmp_path, capsys):
     file = tmp_path / "file"
     file.write_text("")
     assert main(["bench", "main", "--out", str(file)]) == 2
@@ -116,14 +131,14 @@ def test_a_folder_that_cannot_be_written_is_told_before_anything_is_run(tmp_path
 
 
 @pytest.mark.skipif(os.geteuid() == 0, reason="root may write everywhere")
-def test_a_read_only_folder_is_told(tmp_path, capsys):
+def test_a_read_only_folder_is_refused(tmp_path, capsys):
     tmp_path.chmod(0o500)
     assert main(["bench", "main", "--out", str(tmp_path)]) == 2
     assert "cannot write into" in capsys.readouterr().err
     tmp_path.chmod(0o700)
 
 
-def test_a_folder_on_a_read_only_system_is_told(capsys):
+def test_a_folder_on_a_read_only_file_system_is_refused(capsys):
     assert main(["bench", "main", "--out", "/proc/bench"]) == 2
     error = capsys.readouterr().err
     assert "cannot write into /proc/bench" in error
@@ -138,6 +153,13 @@ def test_seconds_alone_mean_equal_time():
     assert parse_request("main").seeds == (0,)
 
 
+def test_cells_run_one_by_one_except_in_smoke_runs():
+    assert parse_request("main", seconds=30.0).jobs == 1
+    assert parse_request("main").jobs == os.cpu_count()
+    assert parse_request("main", time_limit=9.0).jobs == 1
+    assert parse_request("main", seconds=30.0, jobs=3).jobs == 3
+
+
 def test_cells_can_be_restricted():
     asked = parse_request(
         "main", "paper", seeds="0", problems="wave,kdv", methods="pinn,tinn:paper"
@@ -146,7 +168,7 @@ def test_cells_can_be_restricted():
     assert found == {(p, *m) for p in ("kdv", "wave") for m in (("pinn", None), ("tinn", "paper"))}
 
 
-def test_smoke_runs_every_row_once_and_every_harder_problem_once():
+def test_smoke_runs_have_every_row_and_every_harder_problem_once():
     assert {c.problem for c in parse_request("main").cells()} == {"burgers"}
     assert len(parse_request("main").cells()) == len(TABLES["main"].rows)
     harder = parse_request("extended").cells()
@@ -160,45 +182,39 @@ def test_smoke_runs_every_row_once_and_every_harder_problem_once():
     }
 
 
-def test_a_dry_run_says_what_would_be_run_and_writes_nothing(tmp_path, capsys):
+def test_a_dry_run_lists_missing_cells_and_writes_nothing(tmp_path, capsys):
     out = tmp_path / "out"
     options = ["bench", "trajectory-forms", "--seconds", "30", "--seeds", "0,1", "--dry-run"]
     assert main([*options, "--problems", "burgers", "--out", str(out)]) == 0
-    told = capsys.readouterr().out
-    assert "burgers_tinn-linear_paper_equal-time-30s_seed1: missing" in told
-    assert "cells to run: 6 (0:03:00 of training, and compilation besides), found: 0" in told
+    shown = capsys.readouterr().out
+    assert "burgers_tinn-linear_paper_equal-time-30s_seed1: missing" in shown
+    assert "cells to run: 6 (0:03:00 of training, plus compilation), recorded: 0" in shown
     assert not out.exists()
 
 
-def test_a_restricted_run_writes_the_whole_table_and_shows_what_was_asked_for(tmp_path):
-    """What was run before, or on another runner, stands in the files too."""
+def test_files_have_the_whole_table_and_the_terminal_what_was_requested(store, tmp_path, capsys):
     asked = parse_request("trajectory-forms", "paper", seeds="0", problems="burgers", out=tmp_path)
-    console = command.Console(file=(tmp_path / "log").open("w"))
-    other = cell("tinn-linear", "paper", problem="allen-cahn")
-    (tmp_path / "cells").mkdir()
-    command.Store(tmp_path / "cells").write(other, made_up(other, 7e-7))
-    tally = command.bench(asked, console, run_cell=lambda c, p: made_up(c, 2e-7))
+    put(store, cell("tinn-linear", problem="allen-cahn"), 7e-7)
+    tally = bench(asked, Console(), run=lambda c, p: made_up(c, 2e-7))
     assert tally.ran == 3
     text = (tmp_path / "trajectory-forms-paper.md").read_text()
     assert "| allen-cahn | linear | 7.00e-07 |" in text
     assert "2.00e-07" in text
-    console.file.flush()
-    shown = (tmp_path / "log").read_text()
+    shown = capsys.readouterr().out
     assert "2.00e-07" in shown
     assert "allen-cahn" not in shown
 
 
 @pytest.mark.parametrize("text", ["{", "{}"])
-def test_a_damaged_cell_of_the_table_is_told_before_anything_is_run(tmp_path, text):
+def test_a_damaged_cell_is_reported_before_anything_runs(store, tmp_path, text):
     asked = parse_request("trajectory-forms", "paper", seeds="0", problems="burgers", out=tmp_path)
-    damaged = tmp_path / "cells" / "allen-cahn_tinn-linear_paper_paper_seed0.json"
-    damaged.parent.mkdir()
+    damaged = store.path(cell("tinn-linear", problem="allen-cahn"))
     damaged.write_text(text)
-    with pytest.raises(tinns.UserError, match=rf"{damaged.name}.*delete it, and it is run again"):
-        command.bench(asked, command.Console(), run_cell=lambda c, p: pytest.fail("it was run"))
+    with pytest.raises(tinns.UserError, match=rf"{damaged.name}.*delete it to run it again"):
+        bench(asked, Console(), run=lambda c, p: pytest.fail("a cell was run"))
 
 
-def test_the_list_names_the_tables(capsys):
+def test_the_list_has_all_tables(capsys):
     assert main(["list"]) == 0
     shown = capsys.readouterr().out
     assert all(name in shown for name in TABLES)

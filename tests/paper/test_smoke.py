@@ -1,38 +1,54 @@
-"""Every table is made from beginning to end, with few steps on few points."""
+"""Every method and problem of the tables runs: two iterations, few layers and few points."""
 
-import json
-import os
-
+import numpy as np
 import pytest
+from bench_records import SMOKE
 
-from tinns.cli import main
+from tinns.paper.cell_runner import run_cell
 from tinns.paper.command import parse_request
-from tinns.paper.tables import TABLES
+from tinns.paper.grouping import Group
+from tinns.paper.records import Status
 
 pytestmark = pytest.mark.usefixtures("quick_compilation")
 
 
-@pytest.fixture(scope="module")
-def out(tmp_path_factory):
-    """One folder for all tables, which share cells, also among several processes of a test run."""
-    base = tmp_path_factory.getbasetemp()
-    return (base.parent if "PYTEST_XDIST_WORKER" in os.environ else base) / "bench"
+def selected():
+    """Cells with each method and recipe, with each problem, and with each precision."""
+    cells, seen = [], set()
+    for cell in parse_request("all").cells():
+        facts = {(cell.method, cell.recipe), cell.problem, cell.precision}
+        if not facts <= seen:
+            cells.append(cell)
+        seen |= facts
+    return cells
 
 
-@pytest.mark.parametrize("name", TABLES)
-def test_a_table_is_made(name, out):
-    assert (
-        main(["bench", name, "--profile", "smoke", "--out", str(out), "--quiet", "--jobs", "1"])
-        == 0
-    )
-    records = [
-        json.loads((out / "cells" / f"{cell.name}.json").read_text())
-        for cell in parse_request(name).cells()
-    ]
-    assert [r["reason"] for r in records if r["status"] != "done"] == []
-    for record in records:
-        assert record["result"]["iterations"] >= 2
-    for ending in ("md", "csv", "tex"):
-        text = (out / f"{name}-smoke.{ending}").read_text()
-        assert "failed" not in text
-    assert (out / f"{name}-smoke.png").stat().st_size > 5_000
+SLOWEST = {
+    "burgers_piratenet_smoke",
+    "navier-stokes-3d_tinn_paper_smoke",
+    "transport_separation_fast_smoke",
+}
+
+
+@pytest.mark.usefixtures("coarse_grids")
+@pytest.mark.parametrize(
+    "cell",
+    [
+        pytest.param(cell, id=cell.group, marks=[pytest.mark.long] * (cell.group in SLOWEST))
+        for cell in selected()
+    ],
+)
+def test_a_cell_runs_and_its_record_is_current(cell, store):
+    record = run_cell(cell, SMOKE)
+    assert record is not None
+    assert (record.status, record.reason) == (Status.DONE, None)
+    assert (record.problem, record.method, record.seed) == (cell.problem, cell.method, 0)
+    assert record.iterations >= 2
+    store.write(cell, record)
+    assert store.read(cell) == record
+    assert store.status(cell, SMOKE) == Status.DONE
+    group = Group((record,))
+    values = [error.mean for error in group.errors().values()]
+    values += [share for shares in record.shares.values() for share in shares.values()]
+    assert values
+    assert np.isfinite(values).all()

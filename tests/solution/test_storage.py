@@ -1,5 +1,7 @@
 """Solutions on disk: bit for bit the same, or an error that says why not."""
 
+from dataclasses import dataclass
+
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -21,6 +23,7 @@ from tinns import (
     UserError,
 )
 from tinns.nn import Formula
+from tinns.nn.trajectories import Formed
 from tinns.objective.constraints import constrained
 from tinns.problems import Burgers
 from tinns.solution.core import Solution
@@ -223,3 +226,35 @@ def test_a_problem_with_other_coefficients_is_refused(tmp_path, heat, small_fiel
         tinns.load(path, problem=type(heat)(D=0.5))
     with pytest.raises(tinns.UserError, match="unknown problem"):
         tinns.load(path, problem="burger")
+
+
+def test_a_trajectory_of_the_users_own_is_solved_saved_and_loaded(tmp_path):
+    @tinns.nn.register
+    @dataclass(frozen=True)
+    class Frozen:
+        """θ(t) = ψ: weights that do not move, written without touching the package."""
+
+        scale: float = 1.0
+
+        def init(self, key, backbone, inputs, outputs):
+            return backbone.init(key, inputs, outputs)
+
+        def __call__(self, psi, t, template):
+            return jax.tree.map(lambda leaf: Formed(self.scale * leaf), psi)
+
+        def advanced(self, psi, start, end):
+            return psi
+
+    problem = Burgers(viscosity=0.1)
+    few = tinns.Counts(40, 10, 10)
+    recipe = tinns.Recipe(TimeInduced(MLP((4,)), Frozen(0.5)), points=few, validation=few)
+    solution = tinns.solve(problem, recipe, iterations=2, progress=False)
+    assert solution(x=0.3, t=0.1) == solution(x=0.3, t=0.9)
+    again = tinns.load(solution.save(tmp_path / "u.safetensors"))
+    assert again.field == solution.field
+    assert again(x=0.3, t=0.1) == solution(x=0.3, t=0.1)
+
+
+def test_only_dataclasses_are_registered():
+    with pytest.raises(UserError, match="not a dataclass"):
+        tinns.nn.register(object)

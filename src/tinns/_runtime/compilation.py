@@ -1,13 +1,13 @@
-"""How programs are compiled, and kept per user: the second run of a kind need not wait."""
+"""How programs are compiled, and cached per user: the second run of a kind starts sooner."""
 
 import hashlib
 import platform
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import cache, wraps
 from pathlib import Path
-from typing import Any
+from typing import Any, ParamSpec, TypeVar
 
 import jax
 from jax.experimental.compilation_cache import compilation_cache
@@ -15,33 +15,38 @@ from jax.experimental.compilation_cache import compilation_cache
 from tinns._runtime.errors import UserError
 from tinns._runtime.files import cache_folder, prepared_folder
 
-# On a GPU: trying out kernels of its own for every product takes the compiler minutes, and those of
-# cuBLAS are about as fast. Where a product reads or writes a slice of an array in place, the slice
-# may begin where cuBLAS can't (seen with layers of width 16): slices are copied.
+# On a GPU: tuning Triton kernels for every product takes minutes, and cuBLAS is about as fast. A
+# product that reads or writes a slice of an array in place may have an alignment that cuBLAS does
+# not support (seen with layers of width 16): slices are copied.
 GPU_OPTIONS = {
     "xla_gpu_enable_triton_gemm": False,
     "xla_gpu_autotune_level": 1,
     "xla_gpu_enable_dynamic_slice_fusion": False,
 }
 
-# On a CPU where optimisations are switched off: kernels that are quicker to make.
+# On a CPU where optimisations are switched off: kernels that compile faster.
 QUICK_OPTIONS = {"xla_cpu_use_fusion_emitters": False}
 
-MOST_BYTES = 500 * 2**20  # kept on disk; above it the older half goes
+MOST_BYTES = 500 * 2**20  # kept on disk; above it the older half is deleted
 
 
-def options_for(platform: str) -> dict[str, Any]:
-    """What the compiler is told for programs on devices of a platform."""
+Arguments = ParamSpec("Arguments")
+Result = TypeVar("Result")
+Options = dict[str, Any]  # of the compiler
+
+
+def options_for(platform: str) -> Options:
+    """The compiler's options for programs on devices of a platform."""
     quick = bool(jax.config.values.get("jax_disable_most_optimizations"))
-    options: dict[str, Any] = QUICK_OPTIONS if quick else {}
+    options: Options = QUICK_OPTIONS if quick else {}
     if platform in ("gpu", "cuda"):
         options = GPU_OPTIONS
     return {name: value for name, value in options.items() if _is_known(name, value)}
 
 
 @cache
-def _is_known(name: str, value: Any) -> bool:
-    """Whether this version of the compiler takes the option."""
+def _is_known(name: str, value: int) -> bool:
+    """Whether this version of the compiler accepts the option."""
     try:
         jax.jit(lambda x: x, compiler_options={name: value}).lower(0.0).compile()
     except Exception:  # whatever the compiler raises at a name that it does not know
@@ -49,22 +54,24 @@ def _is_known(name: str, value: Any) -> bool:
     return True
 
 
-def jitted(function: Callable[..., Any], **settings: Any) -> Callable[..., Any]:
+def jitted(
+    function: Callable[Arguments, Result], static_argnums: int | Sequence[int] | None = None
+) -> Callable[Arguments, Result]:
     """jax.jit with the options for the devices at hand, which are looked up at the first call."""
 
     @cache
-    def program(options: tuple[tuple[str, Any], ...]) -> Callable[..., Any]:
-        return jax.jit(function, compiler_options=dict(options), **settings)
+    def program(options: tuple[tuple[str, int], ...]) -> Callable[Arguments, Result]:
+        return jax.jit(function, static_argnums=static_argnums, compiler_options=dict(options))
 
     @wraps(function)
-    def call(*arguments: Any, **named: Any) -> Any:
+    def call(*arguments: Arguments.args, **named: Arguments.kwargs) -> Result:
         options = options_for(jax.default_backend())
         return program(tuple(options.items()))(*arguments, **named)
 
     return call
 
 
-def compiled(function: Callable[..., Any], *arguments: Any) -> Callable[..., Any]:
+def compiled(function: Callable[..., Result], *arguments: object) -> Callable[..., Result]:
     """A program for arguments like these, with the options for the devices at hand."""
     options = options_for(jax.default_backend())
     return jax.jit(function).lower(*arguments).compile(compiler_options=options)
@@ -110,7 +117,7 @@ def _machine() -> str:
 
 
 def _ready(folder: Path) -> bool:
-    """Whether the folder can be written to; what is in it has been thinned out if need be."""
+    """Whether the folder can be written to; old files in it are removed if necessary."""
     try:
         _thin_out(prepared_folder(folder))
     except (UserError, OSError):

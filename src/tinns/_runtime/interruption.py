@@ -4,8 +4,8 @@ import _thread
 import gc
 import signal
 import threading
+from collections.abc import Callable
 from types import FrameType
-from typing import Any
 
 LATER = 0.02  # seconds
 
@@ -21,7 +21,7 @@ class Interruption:
     def __init__(self, immediate: bool = False) -> None:
         self.immediate = immediate
         self.requested = False
-        self._previous: Any = None
+        self._previous: Callable[[int, FrameType | None], object] | int | None = None
 
     def __enter__(self) -> "Interruption":
         if threading.current_thread() is threading.main_thread():
@@ -45,7 +45,7 @@ class Interruption:
 
 
 def _drops_exceptions(frame: FrameType | None) -> bool:
-    """Whether this is a callback of the garbage collector, such as JAX has one, or of a weakref."""
+    """Whether this is a callback of the garbage collector, such as JAX's, or of a weakref."""
     codes = {getattr(callback, "__code__", None) for callback in gc.callbacks}
     while frame is not None:
         if frame.f_code in codes or frame.f_globals.get("__name__") == "weakref":

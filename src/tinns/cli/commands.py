@@ -1,4 +1,4 @@
-"""The command line: list, solve, plot, reference, diagnose, bench. A mistake is a line, code 2."""
+"""The command line: list, solve, plot, reference, diagnose, bench. Mistakes exit with code 2."""
 
 import json
 import os
@@ -12,6 +12,7 @@ import numpy as np
 import typer
 from rich.console import Console
 from rich.table import Table
+from typer.models import OptionInfo
 
 from tinns._runtime.errors import UserError
 from tinns._runtime.files import prepared_folder, write_arrays, write_whole
@@ -39,17 +40,17 @@ INTERRUPTED = 130  # the shell's code for a command ended by Ctrl-C
 
 
 class Interrupted(Exception):
-    """Ended by Ctrl-C, with something kept that the message tells of."""
+    """Ended by Ctrl-C; the message says what was kept."""
 
 
 # Typer carries a copy of click or uses the installed one; its errors are found through its own.
 CommandLineError: Any = typer.BadParameter.__mro__[2]
 
 
-def _number(kind: type[int] | type[float], help: str) -> Any:
-    """An option that takes a number, and names the value that is none."""
+def _number(kind: type[int] | type[float], help: str) -> OptionInfo:
+    """An option that takes a number; its error names the value that is not one."""
 
-    def parse(text: Any) -> Any:
+    def parse(text: str | float) -> float:
         try:
             return kind(text)
         except ValueError:
@@ -96,9 +97,9 @@ def solve(
     ] = None,
     method: Annotated[str, typer.Option(help="tinn, tinn-adam, mlp, ...")] = "tinn",
     seed: Annotated[int, _number(int, "Same seed, same numbers.")] = 0,
-    iterations: Annotated[int | None, _number(int, "Stop after so many iterations.")] = None,
+    iterations: Annotated[int | None, _number(int, "Stop after this many iterations.")] = None,
     seconds: Annotated[
-        float | None, _number(float, "Stop after so many seconds of training.")
+        float | None, _number(float, "Stop after this many seconds of training.")
     ] = None,
     target_loss: Annotated[float | None, _number(float, "Stop at this loss.")] = None,
     hard: Annotated[
@@ -237,7 +238,7 @@ def bench(
     ] = None,
     out: Annotated[Path, typer.Option(help="Folder for cells and tables.")] = bench_command.OUT,
     time_limit: Annotated[
-        float | None, _number(float, "Start no cell after so many seconds.")
+        float | None, _number(float, "Start no cell after this many seconds.")
     ] = None,
     retry: Annotated[bool, typer.Option("--retry", help="Run failed cells again.")] = False,
     again: Annotated[bool, typer.Option("--again", help="Run all cells again.")] = False,

@@ -1,13 +1,16 @@
-"""What the command line tells of a finished solve."""
+"""What the command line prints after a solve."""
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 from rich.console import Console
 from rich.table import Table
 
+from tinns.solution.uncertainty import EstimateData
 
-def print_outcome(console: Console, result: Any, folder: Path) -> None:
+
+def print_outcome(console: Console, result: Mapping[str, Any], folder: Path) -> None:
     """Why the run ended and how good it is; the last line states the error and the seconds."""
     console.print(
         f"{result['problem']}: {result['stop_reason']}, {result['iterations']} iterations, kept "
@@ -23,8 +26,8 @@ def print_outcome(console: Console, result: Any, folder: Path) -> None:
             soft_wrap=True,
         )
     if result.get("errors"):
-        told = ", ".join(f"{name} {error:.2e}" for name, error in result["errors"].items())
-        console.print(f"relative L2 errors: {told}", soft_wrap=True)
+        errors = ", ".join(f"{name} {error:.2e}" for name, error in result["errors"].items())
+        console.print(f"relative L2 errors: {errors}", soft_wrap=True)
     if result.get("estimates"):
         _print_estimates(console, result["estimates"])
     error = result["relative_l2"]
@@ -36,7 +39,7 @@ def print_outcome(console: Console, result: Any, folder: Path) -> None:
     )
 
 
-def _print_estimates(console: Console, stored: dict[str, Any]) -> None:
+def _print_estimates(console: Console, stored: Mapping[str, EstimateData]) -> None:
     is_known = any("error" in data for data in stored.values())
     table = Table(box=None, pad_edge=False)
     header = ["coefficient", "estimate", "standard error", "95 % interval (local, linear)"]
@@ -52,14 +55,15 @@ def _print_estimates(console: Console, stored: dict[str, Any]) -> None:
             *([f"{data['error']:.2e}" if "error" in data else ""] if is_known else []),
         )
     console.print(table)
-    unfinished = [
-        name
-        for name, data in stored.items()
-        if data["interval"] and abs(data["remaining_step"]) > data["standard_error"]
-    ]
+    unfinished = [name for name, data in stored.items() if _is_unfinished(data)]
     if unfinished:
         console.print(
             f"not converged: {', '.join(unfinished)} would still move by more than the standard "
             "error; give more time",
             soft_wrap=True,
         )
+
+
+def _is_unfinished(data: EstimateData) -> bool:
+    error, step = data["standard_error"], data["remaining_step"]
+    return error is not None and step is not None and abs(step) > error

@@ -16,6 +16,7 @@ from tinns.nn.formula import Formula
 from tinns.nn.modified_mlp import ModifiedMLP
 from tinns.nn.piratenet import PirateNet
 from tinns.nn.random_features import RandomFeatures
+from tinns.nn.registry import register
 from tinns.nn.resnet import ResNet
 from tinns.nn.separable_field import SeparableField
 from tinns.nn.separable_mlp import SeparableMLP
@@ -46,5 +47,6 @@ __all__ = [
     "TimeInduced",
     "Trajectory",
     "Windowed",
+    "register",
     "sine_induced",
 ]

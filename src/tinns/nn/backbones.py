@@ -2,23 +2,38 @@
 
 A backbone is a description without parameters. `init` draws a parameter tree θ; `__call__`
 evaluates any tree of the same shape, whose leaves may be arrays or the moving weights of a
-trajectory: all a backbone asks of a weight is `weight @ z`, of a bias `z + bias` and of a gate or
-a scale `gate * z`.
+trajectory: a backbone uses a weight only as `weight @ z`, a bias as `z + bias`, and a gate or a
+scale as `gate * z`.
 """
 
 import itertools
 from dataclasses import dataclass
-from typing import Any, Literal, Protocol, runtime_checkable
+from typing import Literal, Protocol, runtime_checkable
 
 import jax
 import jax.numpy as jnp
 from jax import Array
+from jaxtyping import PyTree
 
 from tinns._runtime.errors import UserError
 from tinns.nn.activations import activation
 from tinns.nn.series import Series
 
-Theta = tuple[Any, ...]  # layers, or groups of layers
+Params = PyTree[Array]  # a tree of parameters: the ψ of a field or a trajectory, or a part of it
+Theta = tuple[PyTree, ...]  # the parameters of a backbone: layers, or groups of layers
+
+
+class Weight(Protocol):
+    """A weight, bias or gate: an array, or what a trajectory puts in its place."""
+
+    def __matmul__(self, z: Array | Series, /) -> Array | Series: ...
+
+    def __radd__(self, z: Array | Series, /) -> Array | Series: ...
+
+    def __mul__(self, z: Array | Series, /) -> Array | Series: ...
+
+
+Layer = tuple[Weight, ...]  # a weight and, in most layers, a bias
 
 
 class Backbone(Protocol):
@@ -31,7 +46,7 @@ class Backbone(Protocol):
 
 @runtime_checkable
 class LinearEnd(Protocol):
-    """A backbone that ends with a layer W h, in whose W its output is linear."""
+    """A backbone whose last layer is W h, so that its output is linear in W."""
 
     def last_weight(self, theta: Theta) -> Array: ...
 
@@ -47,7 +62,7 @@ class MLP:
     hidden: tuple[int, ...] = (20, 20)
     activation: str = "tanh"
     output_bias: bool = False
-    input_gain: float = 1.0  # the first layer's weights start so many times larger
+    input_gain: float = 1.0  # a factor on the first layer's initial weights
     glorot: Literal["uniform", "normal"] = "uniform"  # how weights are drawn
 
     def __post_init__(self) -> None:
@@ -81,7 +96,7 @@ class MLP:
         return with_last_layer(theta, weight)
 
 
-def dense(layer: tuple[Any, ...], z: Array | Series) -> Array | Series:
+def dense(layer: Layer, z: Array | Series) -> Array | Series:
     """W z + b, or W z for a layer without bias."""
     weight, *bias = layer
     z = weight @ z
@@ -95,7 +110,7 @@ def draw_dense(key: Array, fan_in: int, fan_out: int, bias: bool = True) -> tupl
 
 
 def linear_end(backbone: Backbone) -> LinearEnd:
-    """The backbone, if it can tell its last weight."""
+    """The backbone, if its output is linear in its last weight."""
     if not isinstance(backbone, LinearEnd):
         raise UserError(
             f"{type(backbone).__name__} tells no last weight to fit; give it last_weight and "
@@ -105,21 +120,21 @@ def linear_end(backbone: Backbone) -> LinearEnd:
 
 
 def with_last_layer(theta: Theta, weight: Array) -> Theta:
-    """θ whose last layer is W h, and a bias of zeros where it has one."""
+    """θ with this weight in its last layer, whose bias, if there is one, becomes zero."""
     *earlier, (_, *bias) = theta
     return (*earlier, (weight, *map(jnp.zeros_like, bias)))
 
 
-def checked_widths(owner: str, hidden: Any) -> tuple[int, ...]:
-    """The widths of hidden layers as a tuple, given as one or as a single number."""
+def checked_widths(owner: str, hidden: int | tuple[int, ...] | list[int]) -> tuple[int, ...]:
+    """The widths of hidden layers as a tuple; a single number is the width of one layer."""
     widths = hidden if isinstance(hidden, tuple | list) else (hidden,)
     if not widths or any(not isinstance(width, int) or width < 1 for width in widths):
         raise UserError(f"{owner}: hidden={hidden!r}; expected widths such as (20, 20)")
     return tuple(widths)
 
 
-def check_counts(owner: str, **counts: Any) -> None:
-    """Refuse what is no whole number from 1 on."""
+def check_counts(owner: str, **counts: object) -> None:
+    """Refuse anything but whole numbers >= 1."""
     for name, count in counts.items():
         if not isinstance(count, int) or count < 1:
             raise UserError(f"{owner}: {name}={count!r}; expected a whole number >= 1")

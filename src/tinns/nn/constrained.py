@@ -1,15 +1,15 @@
-"""Fields that meet initial values, initial velocities and values on faces for every ψ."""
+"""Fields that satisfy initial values, initial velocities and values on faces for every ψ."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import partial
 from math import factorial, prod
-from typing import Any
 
 import jax.numpy as jnp
 from jax import Array
 
 from tinns.geometry import TIME, Domain, Face, MultiIndex
+from tinns.nn.backbones import Params
 from tinns.nn.fields import Derivatives, Field
 from tinns.nn.formula import Formula
 from tinns.nn.series import Series, closure, concatenate
@@ -21,9 +21,9 @@ Prescription = Callable[[Point], Array]  # a number at a point
 
 @dataclass(frozen=True)
 class Exact:
-    """What one output meets: u = initial, u_t = velocity at the initial time, u = g on faces.
+    """What one output satisfies: u = initial, u_t = velocity at the initial time, u = g on faces.
 
-    A velocity goes with an initial value. Where two of them meet they must agree.
+    A velocity needs an initial value. Where two conditions meet, they must agree.
     """
 
     initial: Prescription | None = None
@@ -41,9 +41,9 @@ class Constrained:
 
     inner: Field
     exact: tuple[Exact, ...]  # one for every output
-    names: tuple[str, ...] = ()  # what a record calls the conditions that are met
+    names: tuple[str, ...] = ()  # of the conditions, for records
 
-    def init(self, key: Array, domain: Domain, outputs: int) -> Any:
+    def init(self, key: Array, domain: Domain, outputs: int) -> Params:
         return self.inner.init(key, domain, outputs)
 
     def derivatives(self, psi, domain, outputs, point, indices) -> Derivatives:
@@ -76,7 +76,7 @@ class Constrained:
         return jnp.stack([_continued(exact, domain)(inside) for exact in self.exact])
 
     def _vanishing_at_start(
-        self, psi: Any, domain: Domain, point: Point, basis: tuple[MultiIndex, ...]
+        self, psi: Params, domain: Domain, point: Point, basis: tuple[MultiIndex, ...]
     ) -> Series:
         """N(x, t) − N(x, t0) − (t − t0) ∂_t N(x, t0), each term for the outputs that need it."""
         network = partial(self.inner.derivatives, psi, domain, len(self.exact))
@@ -99,9 +99,9 @@ class Constrained:
         self, domain: Domain, point: Point, basis: tuple[MultiIndex, ...]
     ) -> Array | Series:
         """D(x) of every output: 4 (x−a)(b−x)/(b−a)² along an axis with both faces, and so on."""
-        products: list[Any] = []
+        products: list[Series | float] = []
         for exact in self.exact:
-            product: Any = 1.0
+            product: Series | float = 1.0
             for face, _ in exact.faces:
                 lower, upper = domain.interval(face.axis)
                 slope = -face.outward * len(_on_axis(exact, face.axis)) / (upper - lower)
@@ -140,7 +140,7 @@ def _corrected(
     faces: list[tuple[Face, Prescription]],
     interval: tuple[float, float],
 ) -> Prescription:
-    """The function, changed so as to take the given values on one or both faces of an axis."""
+    """The function, changed to take the given values on one or both faces of an axis."""
     length = interval[1] - interval[0]
 
     def corrected(point: Point) -> Array:

@@ -1,8 +1,7 @@
-"""How coordinates enter a network: as they are, scaled, round a circle, or as random waves."""
+"""How coordinates enter a network: unchanged, scaled, as an angle, or as Fourier features."""
 
 from dataclasses import dataclass
 from math import pi
-from typing import Any
 
 import jax
 import jax.numpy as jnp
@@ -12,6 +11,7 @@ from jax import Array
 from tinns._runtime.errors import UserError
 from tinns.geometry import Domain
 from tinns.nn.activations import cosine, sine
+from tinns.nn.backbones import Params
 from tinns.nn.series import Series, concatenate, joined
 
 Coordinates = dict[str, Array | Series]
@@ -21,7 +21,7 @@ Coordinates = dict[str, Array | Series]
 class FourierFeatures:
     """γ(z) = [cos(B z), sin(B z)] with `features` entries and B ~ N(0, scale²).
 
-    B is trained with the network; with `trained=False` it is fixed, drawn from `seed`, and no
+    B is trained with the network; with `trained=False` it is fixed, drawn from `seed`, and not a
     parameter.
     """
 
@@ -44,19 +44,19 @@ class FourierFeatures:
                 f"{2**32 - 1}"
             )
 
-    def init(self, key: Array, inputs: int) -> Any:
+    def init(self, key: Array, inputs: int) -> Params:
         """B of shape (features/2, inputs), or nothing where B is fixed."""
         if not self.trained:
             return ()
         return self.scale * jax.random.normal(key, (self.features // 2, inputs))
 
-    def __call__(self, kernel: Any, z: Array | Series) -> Array | Series:
+    def __call__(self, kernel: Params, z: Array | Series) -> Array | Series:
         inputs = (z.value if isinstance(z, Series) else z).shape[-1]
         waves = (kernel if self.trained else self._fixed(inputs)) @ z
         return joined([cosine(waves), sine(waves)])
 
     def _fixed(self, inputs: int) -> Array:
-        # NumPy promises the stream of this generator for ever: a file means the same network.
+        # NumPy guarantees the stream of this generator: a file always gives the same network.
         random = np.random.RandomState(self.seed)
         return jnp.asarray(self.scale * random.standard_normal((self.features // 2, inputs)))
 
@@ -70,7 +70,7 @@ def embed_space(domain: Domain, coordinates: Coordinates, scaled: bool) -> Array
 def embed_axis(
     domain: Domain, axis: str, value: Array | Series, scaled: bool
 ) -> list[Array | Series]:
-    """What a network sees of one coordinate: (cos, sin) of its angle if periodic, else itself."""
+    """A network's input for one coordinate: (cos, sin) of its angle if periodic, else itself."""
     if axis in domain.periodic:
         lower, upper = domain.interval(axis)
         angle = value * (2 * pi / (upper - lower))

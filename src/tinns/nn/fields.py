@@ -1,4 +1,4 @@
-"""Fields: what a residual sees. Space and time in, the unknowns u and their derivatives out.
+"""Fields: functions of space and time that give the unknowns u and their derivatives.
 
 A field is a description; its parameters ψ are drawn by `init` and passed to every call.
 Coordinates are a dict by axis name, of numbers or of series.
@@ -6,7 +6,7 @@ Coordinates are a dict by axis name, of numbers or of series.
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Any, Protocol, runtime_checkable
+from typing import Protocol, runtime_checkable
 
 import jax
 import jax.numpy as jnp
@@ -14,7 +14,7 @@ from jax import Array
 
 from tinns._runtime.errors import UserError
 from tinns.geometry import TIME, Domain, MultiIndex
-from tinns.nn.backbones import MLP, Backbone, LinearEnd, linear_end
+from tinns.nn.backbones import MLP, Backbone, LinearEnd, Params, linear_end
 from tinns.nn.embeddings import (
     Coordinates,
     FourierFeatures,
@@ -25,20 +25,26 @@ from tinns.nn.embeddings import (
 )
 from tinns.nn.separable_mlp import SeparableMLP
 from tinns.nn.series import Series, closure, concatenate, joined
-from tinns.nn.trajectories import Layerwise, Linear, Trajectory, parameter_shapes
+from tinns.nn.trajectories import (
+    Layerwise,
+    Linear,
+    TimeEmbedding,
+    Trajectory,
+    parameter_shapes,
+)
 
 Derivatives = dict[MultiIndex, Array]
 
 
 @runtime_checkable
 class Field(Protocol):
-    """(x, t) -> u in R^outputs, with the derivatives that are asked for."""
+    """(x, t) -> u in R^outputs, with the requested derivatives."""
 
-    def init(self, key: Array, domain: Domain, outputs: int) -> Any: ...
+    def init(self, key: Array, domain: Domain, outputs: int) -> Params: ...
 
     def derivatives(
         self,
-        psi: Any,
+        psi: Params,
         domain: Domain,
         outputs: int,
         point: dict[str, Array],
@@ -50,10 +56,10 @@ class Field(Protocol):
 
 @runtime_checkable
 class Advancing(Protocol):
-    """A field whose parameters can be carried on to the next window of time."""
+    """A field whose parameters can be continued into the next time window."""
 
-    def advanced(self, psi: Any, domain: Domain) -> Any:
-        """ψ that gives at the start of time what this ψ gives at its end."""
+    def advanced(self, psi: Params, domain: Domain) -> Params:
+        """ψ that gives at `domain.start` what this ψ gives at `domain.end`."""
         ...
 
 
@@ -63,7 +69,7 @@ class OnGrids(Protocol):
 
     def derivatives_on_grid(
         self,
-        psi: Any,
+        psi: Params,
         domain: Domain,
         outputs: int,
         axes: dict[str, Array],
@@ -77,11 +83,11 @@ class OnGrids(Protocol):
 class LinearOutput(Protocol):
     """A field that is linear in the weights of its last layer, which can be fitted to data."""
 
-    def output_weights(self, psi: Any) -> Array:
-        """The weights in which u is linear, whatever the rest of ψ is."""
+    def output_weights(self, psi: Params) -> Array:
+        """The weights in which u is linear while the rest of ψ is fixed."""
         ...
 
-    def with_output_weights(self, psi: Any, weights: Array) -> Any:
+    def with_output_weights(self, psi: Params, weights: Array) -> Params:
         """ψ with these weights in place of its own; a bias of the last layer becomes zero."""
         ...
 
@@ -91,7 +97,7 @@ class TimeInduced:
     """u(x, t) = u_θ(t)(x): a backbone in space whose parameters move along a trajectory.
 
     With `fourier` the backbone sees Fourier features of space, and with `fourier_time` the
-    trajectory's network those of time; their kernels do not move.
+    trajectory's network those of time; their kernels are constant.
     """
 
     backbone: Backbone = MLP((20, 20))
@@ -109,7 +115,7 @@ class TimeInduced:
             )
         _refuse_to_mix(self.backbone, self.fourier)
 
-    def init(self, key: Array, domain: Domain, outputs: int) -> Any:
+    def init(self, key: Array, domain: Domain, outputs: int) -> Params:
         backbone, inputs = self._backbone(domain), self._inputs(domain)
         if not self._embeds:
             return self.trajectory.init(key, backbone, inputs, outputs)
@@ -123,7 +129,7 @@ class TimeInduced:
         }
 
     def __call__(
-        self, psi: Any, domain: Domain, outputs: int, coordinates: Coordinates
+        self, psi: Params, domain: Domain, outputs: int, coordinates: Coordinates
     ) -> Array | Series:
         backbone = self._backbone(domain)
         template = parameter_shapes(backbone, self._inputs(domain), outputs)
@@ -135,12 +141,15 @@ class TimeInduced:
     def derivatives(self, psi, domain, outputs, point, indices) -> Derivatives:
         return taylor_derivatives(self, psi, domain, outputs, point, indices)
 
-    def advanced(self, psi: Any, domain: Domain) -> Any:
-        times = [self._time(domain, jnp.asarray(t, float)) for t in (domain.start, domain.end)]
-        path = self.trajectory.advanced(self.path(psi), *times, **self._embedding(psi))
+    def advanced(self, psi: Params, domain: Domain) -> Params:
+        start, end = (
+            jnp.asarray(self._time(domain, jnp.asarray(t, float)))
+            for t in (domain.start, domain.end)
+        )
+        path = self.trajectory.advanced(self.path(psi), start, end, **self._embedding(psi))
         return self._with_path(psi, path)
 
-    def path(self, psi: Any) -> Any:
+    def path(self, psi: Params) -> Params:
         """The part of ψ that belongs to the trajectory."""
         return psi["path"] if self._embeds else psi
 
@@ -149,7 +158,7 @@ class TimeInduced:
         """Whether the trajectory is layer-wise, with one entry of Φ(t) per parameter group."""
         return isinstance(self.trajectory, Layerwise)
 
-    def temporal_code(self, psi: Any, domain: Domain, t: Array) -> Array:
+    def temporal_code(self, psi: Params, domain: Domain, t: Array) -> Array:
         """Φ(t) of a layer-wise trajectory, one entry per parameter group."""
         if not isinstance(self.trajectory, Layerwise):
             raise UserError(
@@ -158,12 +167,12 @@ class TimeInduced:
         time = self._time(domain, t)
         return jnp.asarray(self.trajectory.phi(self.path(psi), time, **self._embedding(psi)))
 
-    def output_weights(self, psi: Any) -> Array:
-        """The part of the last layer's weight that does not move."""
+    def output_weights(self, psi: Params) -> Array:
+        """The constant part of the last layer's weight."""
         return self._linear_end().last_weight(self.path(psi)["offset"])
 
-    def with_output_weights(self, psi: Any, weights: Array) -> Any:
-        """ψ whose last layer has these weights and rests there: its slopes become zero too."""
+    def with_output_weights(self, psi: Params, weights: Array) -> Params:
+        """ψ whose last layer has these weights at all times: its slopes become zero."""
         end, path = self._linear_end(), self.path(psi)
         rest = {
             "offset": end.with_last_weight(path["offset"], weights),
@@ -176,7 +185,7 @@ class TimeInduced:
         """Whether ψ has more than the trajectory's parameters."""
         return self.fourier is not None or self.fourier_time is not None
 
-    def _with_path(self, psi: Any, path: Any) -> Any:
+    def _with_path(self, psi: Params, path: Params) -> Params:
         return psi | {"path": path} if self._embeds else path
 
     def _backbone(self, domain: Domain) -> Backbone:
@@ -185,11 +194,11 @@ class TimeInduced:
     def _inputs(self, domain: Domain) -> int:
         return self.fourier.features if self.fourier else embedded_width(domain)
 
-    def _time(self, domain: Domain, t: Any) -> Any:
+    def _time(self, domain: Domain, t: Array | Series) -> Array | Series:
         return scale(domain, TIME, t) if self.scaled else t
 
-    def _embedding(self, psi: Any) -> dict[str, Any]:
-        """What else the trajectory is told: how its network sees time."""
+    def _embedding(self, psi: Params) -> dict[str, TimeEmbedding]:
+        """Further arguments of the trajectory: how time enters its network."""
         features = self.fourier_time
         if features is None:
             return {}
@@ -228,7 +237,7 @@ class SpaceTime:
         _check_network("SpaceTime: network", self.network)
         _refuse_to_mix(self.network, self.fourier)
 
-    def init(self, key: Array, domain: Domain, outputs: int) -> Any:
+    def init(self, key: Array, domain: Domain, outputs: int) -> Params:
         inputs = embedded_width(domain) + 1
         if self.fourier is None:
             return self._network(domain).init(key, inputs, outputs)
@@ -239,7 +248,7 @@ class SpaceTime:
         }
 
     def __call__(
-        self, psi: Any, domain: Domain, outputs: int, coordinates: Coordinates
+        self, psi: Params, domain: Domain, outputs: int, coordinates: Coordinates
     ) -> Array | Series:
         t = coordinates[TIME]
         space = embed_space(domain, coordinates, self.scaled)
@@ -252,11 +261,11 @@ class SpaceTime:
     def derivatives(self, psi, domain, outputs, point, indices) -> Derivatives:
         return taylor_derivatives(self, psi, domain, outputs, point, indices)
 
-    def output_weights(self, psi: Any) -> Array:
+    def output_weights(self, psi: Params) -> Array:
         theta = psi if self.fourier is None else psi["network"]
         return linear_end(self.network).last_weight(theta)
 
-    def with_output_weights(self, psi: Any, weights: Array) -> Any:
+    def with_output_weights(self, psi: Params, weights: Array) -> Params:
         end = linear_end(self.network)
         if self.fourier is None:
             return end.with_last_weight(psi, weights)
@@ -267,7 +276,7 @@ class SpaceTime:
 
 
 def _fitted(backbone: Backbone, widths: tuple[int, ...]) -> Backbone:
-    """The backbone for coordinates with so many entries each, which a separable one must know."""
+    """The backbone for coordinates of these widths, which a separable one needs to know."""
     return backbone.over(widths) if isinstance(backbone, SeparableMLP) else backbone
 
 
@@ -283,13 +292,13 @@ class Evaluated(Protocol):
     """A field that is evaluated on numbers and on series alike."""
 
     def __call__(
-        self, psi: Any, domain: Domain, outputs: int, coordinates: Coordinates
+        self, psi: Params, domain: Domain, outputs: int, coordinates: Coordinates
     ) -> Array | Series: ...
 
 
 def taylor_derivatives(
     field: Evaluated,
-    psi: Any,
+    psi: Params,
     domain: Domain,
     outputs: int,
     point: dict[str, Array],
@@ -306,8 +315,8 @@ def taylor_derivatives(
     return {k: u.derivative(k) for k in wanted}
 
 
-def _check_network(what: str, network: Any) -> None:
-    """Refuse what is no network of one vector, such as a whole field."""
+def _check_network(what: str, network: object) -> None:
+    """Refuse anything but a network of one vector, such as a whole field."""
     is_network = callable(network) and hasattr(network, "init") and not isinstance(network, type)
     if isinstance(network, Field) or not is_network:
         raise UserError(

@@ -1,14 +1,13 @@
 """PirateNet: gated residual blocks that start as the identity [Wang, Li, Chen, Perdikaris 2024]."""
 
 from dataclasses import dataclass
-from typing import Any
 
 import jax
 import jax.numpy as jnp
 from jax import Array
 
 from tinns.nn.activations import activation
-from tinns.nn.backbones import Theta, check_counts, dense, draw_dense, with_last_layer
+from tinns.nn.backbones import Layer, Theta, check_counts, dense, draw_dense, with_last_layer
 from tinns.nn.series import Series
 
 # How random weight factorisation starts: scales e^s with s ~ N(mean, deviation²).
@@ -42,12 +41,12 @@ class PirateNet:
         u, v = (self._draw(each, inputs, self.width) for each in (u_key, v_key))
         return (u, v, blocks, self._draw(last_key, inputs, outputs, self.output_bias))
 
-    def _block(self, key: Array, inputs: int) -> tuple[Any, ...]:
+    def _block(self, key: Array, inputs: int) -> Theta:
         fans = ((inputs, self.width), (self.width, self.width), (self.width, inputs))
         keys = jax.random.split(key, 3)
         return (*(self._draw(each, *f) for each, f in zip(keys, fans, strict=True)), jnp.zeros(()))
 
-    def _draw(self, key: Array, fan_in: int, fan_out: int, bias: bool = True) -> tuple[Any, ...]:
+    def _draw(self, key: Array, fan_in: int, fan_out: int, bias: bool = True) -> tuple[Array, ...]:
         layer = draw_dense(key, fan_in, fan_out, bias)
         return factorised(jax.random.fold_in(key, 1), layer) if self.factorised else layer
 
@@ -82,7 +81,7 @@ def factorised(key: Array, layer: tuple[Array, ...]) -> tuple[Array, ...]:
     return (weight / scales[:, None], scales, *bias)
 
 
-def factorised_dense(layer: tuple[Any, ...], z: Array | Series) -> Array | Series:
+def factorised_dense(layer: Layer, z: Array | Series) -> Array | Series:
     """g ⊙ (V z) + b, or without bias."""
     weight, scales, *bias = layer
     z = scales * (weight @ z)

@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from math import factorial, pi
-from typing import Any, ClassVar, Literal
+from typing import ClassVar, Literal
 
 import jax
 import jax.numpy as jnp
@@ -48,7 +48,7 @@ class RandomFeatures:
             raise UserError(f"RandomFeatures: scale={self.scale!r}; expected a number > 0")
 
     def init(self, key: Array, domain: Domain, outputs: int) -> dict[str, Array]:
-        """Gaussian weights and a path that is zero: the shapes that a march fills."""
+        """Gaussian weights and a zero path, with the shapes that a march fills."""
         weight_key, bias_key = jax.random.split(key)
         inputs = embedded_width(domain)
         biases = jax.random.uniform(bias_key, (self.width,), minval=-pi, maxval=pi)
@@ -60,21 +60,27 @@ class RandomFeatures:
         }
 
     def features(
-        self, psi: Any, domain: Domain, point: dict[str, Array], indices: Iterable[MultiIndex]
+        self,
+        psi: dict[str, Array],
+        domain: Domain,
+        point: dict[str, Array],
+        indices: Iterable[MultiIndex],
     ) -> Derivatives:
         """∂^k of all features at a point, each of shape (width + 1,); the last feature is 1."""
         wanted = tuple(indices)
         series = _features(psi, domain, point, closure(wanted))
         return {k: series.derivative(k) for k in wanted}
 
-    def aligned(self, psis: list[Any]) -> tuple["RandomFeatures", list[Any]]:
-        """The same paths with as many panels in all of them, and the field that has so many."""
+    def aligned(
+        self, psis: list[dict[str, Array]]
+    ) -> tuple["RandomFeatures", list[dict[str, Array]]]:
+        """The field with the largest number of panels, and the same paths on that many panels."""
         panels = max(len(psi["edges"]) for psi in psis) - 1
         return replace(self, panels=panels), [_divided(psi, panels) for psi in psis]
 
     def derivatives(
         self,
-        psi: Any,
+        psi: dict[str, Array],
         domain: Domain,
         outputs: int,
         point: dict[str, Array],
@@ -99,14 +105,14 @@ class RandomFeatures:
 
 
 def constant_path(psi: dict[str, Array], coefficients: Array) -> dict[str, Array]:
-    """ψ with one panel on which the coefficients, of shape (width + 1, outputs), rest."""
+    """ψ with one panel on which the coefficients, of shape (width + 1, outputs), are constant."""
     path = jnp.zeros((DEGREE + 1, 1, *coefficients.shape), coefficients.dtype)
     edges = psi["edges"][jnp.array([0, -1])]
     return psi | {"edges": edges, "path": path.at[0, 0].set(coefficients)}
 
 
 def _divided(psi: dict[str, Array], panels: int) -> dict[str, Array]:
-    """The same path, with the last panel halved until there are so many; polynomials stay exact."""
+    """The same path on `panels` panels: the last one is halved, which keeps polynomials exact."""
     edges, path = np.asarray(psi["edges"]), np.asarray(psi["path"])
     nodes = chebyshev.chebpts1(DEGREE + 1)
     values = chebyshev.chebvander(nodes, DEGREE)
@@ -123,7 +129,10 @@ def _divided(psi: dict[str, Array], panels: int) -> dict[str, Array]:
 
 
 def _features(
-    psi: Any, domain: Domain, point: dict[str, Array], basis: tuple[MultiIndex, ...]
+    psi: dict[str, Array],
+    domain: Domain,
+    point: dict[str, Array],
+    basis: tuple[MultiIndex, ...],
 ) -> Series:
     variables: Coordinates = {
         axis: Series.variable(point[axis], number, basis)

@@ -1,8 +1,7 @@
-"""Residual networks: blocks that add to what they are given, with a gate on what they pass on."""
+"""Residual networks: blocks that add to their input, which passes through a gate."""
 
 import itertools
 from dataclasses import dataclass
-from typing import Any
 
 import jax
 import jax.numpy as jnp
@@ -26,8 +25,8 @@ class ResNet:
 
     F has one hidden layer for every entry of `hidden`: two of them make the bottleneck of three
     layers. The first layer z = σ(W_0 x + b_0) has `width` units; with `width=None` there is none,
-    and the blocks act on the input. With `activated=False` a block ends as it is, F(z) + α z, so
-    that `ResNet((h,), width=None, activated=False)` holds U(w x + b) + α x [TINN, Appendix].
+    and the blocks act on the input. With `activated=False` a block returns F(z) + α z, so that
+    `ResNet((h,), width=None, activated=False)` holds U(w x + b) + α x [TINN, Appendix].
     Gates α are numbers, one for each block, and start at 1.
     """
 
@@ -53,7 +52,7 @@ class ResNet:
         blocks = tuple(self._block(each, width) for each in block_keys)
         return (first, blocks, draw_dense(last_key, width, outputs, self.output_bias))
 
-    def _block(self, key: Array, width: int) -> tuple[Any, ...]:
+    def _block(self, key: Array, width: int) -> tuple[tuple[tuple[Array, ...], ...], Array]:
         fans = list(itertools.pairwise((width, *self.hidden, width)))
         keys = jax.random.split(key, len(fans))
         layers = tuple(draw_dense(each, *fan) for each, fan in zip(keys, fans, strict=True))

@@ -4,7 +4,6 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import reduce
 from math import prod
-from typing import Any
 
 import jax
 import jax.numpy as jnp
@@ -12,7 +11,7 @@ from jax import Array
 
 from tinns._runtime.errors import UserError
 from tinns.geometry import Domain, MultiIndex
-from tinns.nn.backbones import MLP, Backbone, check_counts
+from tinns.nn.backbones import MLP, Backbone, Params, Theta, check_counts
 from tinns.nn.embeddings import Coordinates, embed_axis
 from tinns.nn.fields import Derivatives, taylor_derivatives
 from tinns.nn.separable_mlp import summed_over_rank
@@ -26,7 +25,7 @@ class SeparableField:
     """u_o(x, ..., t) = Σ_{j <= rank} f_oj(x) ... g_oj(t), one network for every axis.
 
     The network of a periodic axis sees its cosine and sine; with `split_periodic` each of the two
-    has a network of its own, and the axis' feature is their product. `scaled` maps the other
+    has its own network, and the axis' feature is their product. `scaled` maps the other
     coordinates to [-1, 1] first.
     """
 
@@ -38,7 +37,7 @@ class SeparableField:
     def __post_init__(self) -> None:
         check_counts("SeparableField", rank=self.rank)
 
-    def init(self, key: Array, domain: Domain, outputs: int) -> Any:
+    def init(self, key: Array, domain: Domain, outputs: int) -> tuple[tuple[Theta, ...], ...]:
         """The parameters of all networks, axis by axis."""
         keys = jax.random.split(key, len(domain.axes))
         return tuple(
@@ -50,11 +49,13 @@ class SeparableField:
         )
 
     def __call__(
-        self, psi: Any, domain: Domain, outputs: int, coordinates: Coordinates
+        self, psi: Params, domain: Domain, outputs: int, coordinates: Coordinates
     ) -> Array | Series:
-        product: Any = 1.0
-        for thetas, axis in zip(psi, domain.axes, strict=True):
-            product = self._feature(thetas, domain, axis, coordinates[axis]) * product
+        features = [
+            self._feature(thetas, domain, axis, coordinates[axis])
+            for thetas, axis in zip(psi, domain.axes, strict=True)
+        ]
+        product = reduce(lambda product, feature: feature * product, features)
         return summed_over_rank(product, self.rank)
 
     def derivatives(self, psi, domain, outputs, point, indices) -> Derivatives:
@@ -62,7 +63,7 @@ class SeparableField:
 
     def derivatives_on_grid(
         self,
-        psi: Any,
+        psi: Params,
         domain: Domain,
         outputs: int,
         axes: dict[str, Array],
@@ -83,7 +84,7 @@ class SeparableField:
         return _combined(features, wanted)
 
     def _on_axis(
-        self, thetas: Any, domain: Domain, axis: str, points: Array, order: int
+        self, thetas: tuple[Theta, ...], domain: Domain, axis: str, points: Array, order: int
     ) -> AxisFeatures:
         """The features of one axis and their derivatives up to an order, at all its points."""
         basis = tuple((n,) for n in range(order + 1))
@@ -96,7 +97,7 @@ class SeparableField:
         return jax.vmap(at)(points)
 
     def _feature(
-        self, thetas: Any, domain: Domain, axis: str, value: Array | Series
+        self, thetas: tuple[Theta, ...], domain: Domain, axis: str, value: Array | Series
     ) -> Array | Series:
         """f(x) of shape (outputs * rank,) for one axis."""
         entries = embed_axis(domain, axis, value, self.scaled)
@@ -119,7 +120,7 @@ class SeparableField:
 def _combined(features: list[AxisFeatures], wanted: tuple[MultiIndex, ...]) -> Derivatives:
     """Σ_j Π_axes of the features' derivatives, for each wanted multi-index.
 
-    The axes are parted into two halves. The products within a half keep the rank and are small, as
+    The axes are split into two halves. The products within a half keep the rank and are small, as
     they span half of the axes; one matrix product of the halves sums over the rank and makes the
     grid. So no array of the grid's size times the rank is ever formed.
     """

@@ -28,7 +28,7 @@ class SeparableMLP:
         check_counts("SeparableMLP", rank=self.rank)
 
     def over(self, parts: tuple[int, ...]) -> "SeparableMLP":
-        """The same backbone for coordinates with so many entries each."""
+        """The same backbone for coordinates with these numbers of entries."""
         return replace(self, parts=parts)
 
     def init(self, key: Array, inputs: int, outputs: int) -> Theta:

@@ -125,7 +125,7 @@ class Series:
         return result
 
 
-def concatenate(parts: Sequence[Array | Series]) -> Array | Series:
+def concatenate(parts: Sequence[ArrayLike | Series]) -> Array | Series:
     """Join scalars (numbers or series) into one vector."""
     return _put_together(parts, jnp.stack)
 
@@ -136,7 +136,7 @@ def joined(parts: Sequence[Array | Series]) -> Array | Series:
 
 
 def _put_together(
-    parts: Sequence[Array | Series], together: Callable[[list[Array]], Array]
+    parts: Sequence[ArrayLike | Series], together: Callable[[list[Array]], Array]
 ) -> Array | Series:
     series = [p for p in parts if isinstance(p, Series)]
     if not series:

@@ -1,21 +1,21 @@
 """Trajectories t -> θ(t) in the parameter space of a backbone [TINN, Section 3.2].
 
 Each trajectory is a description without parameters: `init` draws ψ for a given backbone, and
-`__call__` gives the tree θ(t). Affine trajectories hand out `Moving` leaves, which multiply as
+`__call__` gives the tree θ(t). Affine trajectories return `Moving` leaves, which multiply as
 W(t) z = φ(t)·(A z) + B z, so that no weight matrix is ever formed per point.
 """
 
 from collections.abc import Callable
 from dataclasses import dataclass
 from itertools import accumulate
-from typing import Any, Protocol
+from typing import Protocol
 
 import jax
 import jax.numpy as jnp
 from jax import Array
 
 from tinns.nn.activations import activation
-from tinns.nn.backbones import MLP, Backbone, Theta, glorot_uniform
+from tinns.nn.backbones import MLP, Backbone, Params, Theta, glorot_uniform
 from tinns.nn.series import Series, concatenate
 
 TimeEmbedding = Callable[[Array | Series], Array | Series]  # t -> the time network's input
@@ -28,12 +28,12 @@ def _time_itself(t: Array | Series) -> Array | Series:
 class Trajectory(Protocol):
     """θ(t), shaped like the parameters of a backbone (`template` holds those shapes)."""
 
-    def init(self, key: Array, backbone: Backbone, inputs: int, outputs: int) -> Any: ...
+    def init(self, key: Array, backbone: Backbone, inputs: int, outputs: int) -> Params: ...
 
-    def __call__(self, psi: Any, t: Array | Series, template: Theta) -> Theta: ...
+    def __call__(self, psi: Params, t: Array | Series, template: Theta) -> Theta: ...
 
-    def advanced(self, psi: Any, start: Array, end: Array) -> Any:
-        """ψ whose path has at `start` the θ that this ψ's path has at `end`, and moves alike."""
+    def advanced(self, psi: Params, start: Array, end: Array) -> Params:
+        """ψ whose path from `start` on continues that of this ψ from `end` on."""
         ...
 
 
@@ -91,7 +91,7 @@ class Layerwise:
 
     def init(
         self, key: Array, backbone: Backbone, inputs: int, outputs: int, time_inputs: int = 1
-    ) -> dict[str, Any]:
+    ) -> dict[str, Params]:
         time_key, offset_key, slope_key = jax.random.split(key, 3)
         offset = backbone.init(offset_key, inputs, outputs)
         groups = len(jax.tree.leaves(offset))
@@ -103,7 +103,7 @@ class Layerwise:
         }
 
     def phi(
-        self, psi: dict[str, Any], t: Array | Series, embed: TimeEmbedding = _time_itself
+        self, psi: dict[str, Params], t: Array | Series, embed: TimeEmbedding = _time_itself
     ) -> Array | Series:
         """The temporal code Φ(t), one entry per parameter group in the order W1, b1, W2, ..."""
         alpha = psi["alpha"]
@@ -111,7 +111,7 @@ class Layerwise:
 
     def __call__(
         self,
-        psi: dict[str, Any],
+        psi: dict[str, Params],
         t: Array | Series,
         template: Theta,
         embed: TimeEmbedding = _time_itself,
@@ -125,8 +125,8 @@ class Layerwise:
         return jax.tree.unflatten(tree, groups)
 
     def advanced(
-        self, psi: dict[str, Any], start: Array, end: Array, embed: TimeEmbedding = _time_itself
-    ) -> dict[str, Any]:
+        self, psi: dict[str, Params], start: Array, end: Array, embed: TimeEmbedding = _time_itself
+    ) -> dict[str, Params]:
         moved = self.phi(psi, end, embed) - self.phi(psi, start, embed)
         slopes, tree = jax.tree.flatten(psi["slope"])
         offsets = jax.tree.leaves(psi["offset"])
@@ -138,15 +138,15 @@ class Layerwise:
 class Linear:
     """θ(t) = w t + b entrywise; starts with w as `Layerwise` starts its slopes."""
 
-    def init(self, key: Array, backbone: Backbone, inputs: int, outputs: int) -> dict[str, Any]:
+    def init(self, key: Array, backbone: Backbone, inputs: int, outputs: int) -> dict[str, Params]:
         offset_key, slope_key = jax.random.split(key)
         offset = backbone.init(offset_key, inputs, outputs)
         return {"slope": _bias_slopes(slope_key, offset), "offset": offset}
 
-    def __call__(self, psi: dict[str, Any], t: Array | Series, template: Theta) -> Theta:
+    def __call__(self, psi: dict[str, Params], t: Array | Series, template: Theta) -> Theta:
         return jax.tree.map(lambda a, b: Moving(a, b, t), psi["slope"], psi["offset"])
 
-    def advanced(self, psi: dict[str, Any], start: Array, end: Array) -> dict[str, Any]:
+    def advanced(self, psi: dict[str, Params], start: Array, end: Array) -> dict[str, Params]:
         moved = end - start
         return psi | {
             "offset": jax.tree.map(lambda a, b: b + a * moved, psi["slope"], psi["offset"])
@@ -159,7 +159,7 @@ class OneNeuron:
 
     activation: str = "tanh"
 
-    def init(self, key: Array, backbone: Backbone, inputs: int, outputs: int) -> dict[str, Any]:
+    def init(self, key: Array, backbone: Backbone, inputs: int, outputs: int) -> dict[str, Params]:
         outer_key, inner_key, bias_key = jax.random.split(key, 3)
         theta = backbone.init(outer_key, inputs, outputs)
         biases = _bias_slopes(bias_key, theta)
@@ -173,7 +173,7 @@ class OneNeuron:
             "shift": jax.tree.map(jnp.ones_like, theta),
         }
 
-    def __call__(self, psi: dict[str, Any], t: Array | Series, template: Theta) -> Theta:
+    def __call__(self, psi: dict[str, Params], t: Array | Series, template: Theta) -> Theta:
         sigma = activation(self.activation)
         return jax.tree.map(
             lambda outer, inner, shift: Formed(outer * sigma(inner * t + shift)),
@@ -182,8 +182,8 @@ class OneNeuron:
             psi["shift"],
         )
 
-    def advanced(self, psi: dict[str, Any], start: Array, end: Array) -> dict[str, Any]:
-        """A neuron goes on from where it was: w1 t + b shifts with time."""
+    def advanced(self, psi: dict[str, Params], start: Array, end: Array) -> dict[str, Params]:
+        """Neurons continue from their last values: w1 t + b is shifted in time."""
         moved = end - start
         return psi | {"shift": jax.tree.map(lambda w, b: b + w * moved, psi["inner"], psi["shift"])}
 
@@ -194,7 +194,7 @@ class Hypernetwork:
 
     network: MLP = MLP((10, 10))
 
-    def init(self, key: Array, backbone: Backbone, inputs: int, outputs: int) -> dict[str, Any]:
+    def init(self, key: Array, backbone: Backbone, inputs: int, outputs: int) -> dict[str, Params]:
         """Glorot-uniform, with the last layer scaled so that θ has about Glorot's variance."""
         template = parameter_shapes(backbone, inputs, outputs)
         theta = self.network.init(key, 1, sum(_sizes(template)))
@@ -208,7 +208,7 @@ class Hypernetwork:
         last = (weight * scale[:, None], *theta[-1][1:])
         return {"network": (*theta[:-1], last)}
 
-    def __call__(self, psi: dict[str, Any], t: Array | Series, template: Theta) -> Theta:
+    def __call__(self, psi: dict[str, Params], t: Array | Series, template: Theta) -> Theta:
         flat = self.network(psi["network"], concatenate([t]))
         leaves, tree = jax.tree.flatten(template)
         ends = list(accumulate(_sizes(template)))
@@ -218,8 +218,8 @@ class Hypernetwork:
         ]
         return jax.tree.unflatten(tree, groups)
 
-    def advanced(self, psi: dict[str, Any], start: Array, end: Array) -> dict[str, Any]:
-        """The first layer's neurons go on from where they were."""
+    def advanced(self, psi: dict[str, Params], start: Array, end: Array) -> dict[str, Params]:
+        """The first layer's neurons continue from their last values."""
         (weight, bias), *later = psi["network"]
         return psi | {"network": ((weight, bias + weight[:, 0] * (end - start)), *later)}
 
@@ -242,7 +242,7 @@ def _reshape(values: Array | Series, shape: tuple[int, ...]) -> Array | Series:
 def _bias_slopes(key: Array, theta: Theta) -> Theta:
     """Slopes as published: zero for weight matrices, Glorot-uniform (fan 1 to width) for biases.
 
-    Gates start with slope zero; a vector of scales, which looks like a bias, starts as one.
+    Gates start with slope zero; a vector of scales, which looks like a bias, starts like one.
     """
     leaves, tree = jax.tree.flatten(theta)
     slopes = [

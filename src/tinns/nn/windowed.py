@@ -1,4 +1,4 @@
-"""A field in time windows: each window has parameters of its own, and a time from 0 to 1."""
+"""A field in time windows: each window has its own parameters, and a time from 0 to 1."""
 
 import itertools
 from collections.abc import Iterable
@@ -75,6 +75,13 @@ class InWindow:
 
 
 @runtime_checkable
+class HasWindows(Protocol):
+    """A field in time windows, which can be taken one by one."""
+
+    def window(self, number: int) -> Field: ...
+
+
+@runtime_checkable
 class Windowable(Protocol):
     """A field that knows how to be restricted to a time window."""
 
@@ -91,6 +98,6 @@ def in_window(field: Field, start: Array | float, length: Array | float) -> Fiel
 
 
 def windowed(field: Field, edges: tuple[float, ...]) -> Field:
-    """The field with parameters of its own for each window between the edges."""
+    """The field with separate parameters for each window between the edges."""
     joined = getattr(field, "windowed", None)
     return Windowed(field, edges) if joined is None else joined(edges)

@@ -30,7 +30,7 @@ from tinns.problem.base import Condition, Evaluate, Problem
 @jax.tree_util.register_dataclass
 @dataclass(frozen=True)
 class Window:
-    """A time window with parameters of its own, and the window before it."""
+    """A time window with its own parameters, and the window before it."""
 
     start: Array
     length: Array

@@ -7,7 +7,7 @@ would need gigabytes.
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Any, Protocol, runtime_checkable
+from typing import Protocol, TypeVar, runtime_checkable
 
 import jax
 import jax.numpy as jnp
@@ -18,6 +18,8 @@ from tinns.geometry import Batch, Coordinates
 from tinns.objective.layout import Layout
 
 Psi = PyTree  # parameters: those of the field and the trainable coefficients
+Data = TypeVar("Data")  # a tree of arrays with one leading axis
+Sum = TypeVar("Sum")  # a tree of arrays
 
 
 @dataclass(frozen=True)
@@ -77,7 +79,7 @@ class Block:
     def times(self, factors: Float[Array, " kinds"]) -> "Block":
         """The same block with every kind of row multiplied by its factor."""
         grid, emphasis = self.grid, self.emphasis
-        if emphasis is not None:  # it must see the rows as they are
+        if emphasis is not None:  # it needs the rows without factors
 
             def weights(block: Block, psi: Psi, data: Batch, rows: Array) -> Array:
                 return factors**2 * emphasis(block, psi, data, rows)
@@ -106,11 +108,11 @@ def linearise(
 
 
 def accumulate(
-    function: Callable[[Block, Any, Array | None], Any], block: Block, data: Any, layout: Layout
-) -> Any:
+    function: Callable[[Block, Data, Array | None], Sum], block: Block, data: Data, layout: Layout
+) -> Sum:
     """Σ over chunks of function(block, chunk of data, mask); the mask blanks the padding.
 
-    `data` is a tree of arrays with one leading axis, such as a batch. A grid, and points whose
+    `data` is a batch, or another tree of arrays with one leading axis. A grid, and points whose
     rows are weighted against each other, are never divided.
     """
     if block.grid is not None or block.emphasis is not None:
@@ -126,7 +128,7 @@ def accumulate(
     # Padding repeats the first points, so that every row stays finite before it is blanked.
     cut = jax.tree.map(lambda a: a[order % count].reshape(pieces, size, *a.shape[1:]), data)
 
-    def add(total: Any, piece: tuple[Any, Array]) -> tuple[Any, None]:
+    def add(total: Sum, piece: tuple[Data, Array]) -> tuple[Sum, None]:
         return jax.tree.map(jnp.add, total, function(block, *piece)), None
 
     masks = mask.reshape(pieces, size)

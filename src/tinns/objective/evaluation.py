@@ -2,7 +2,6 @@
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Any
 
 import jax
 import jax.numpy as jnp
@@ -14,7 +13,7 @@ from tinns.nn import Field
 from tinns.nn.windowed import in_window
 from tinns.objective.blocks import Psi
 from tinns.problem.base import Condition, Evaluate, Problem
-from tinns.problem.jets import Jet, Recorder, jets_of
+from tinns.problem.jets import Jet, Numbers, Recorder, jets_of
 
 
 def evaluate_at(
@@ -42,7 +41,7 @@ def evaluate_at(
 def traced(
     problem: Problem, region: Region, group: list[Condition]
 ) -> tuple[set[MultiIndex], list[int]]:
-    """Run each residual once on recording jets: the derivatives used, the rows each gives."""
+    """Run each residual once on recording jets: the derivatives used, and the rows of each."""
     recorder = Recorder(problem.domain, problem.unknowns)
     posed = problem.with_coefficients({name: jnp.zeros(()) for name in problem.trainable})
     example = region.draw(jax.random.key(0), problem.domain, Counts(2, 2, 2), _first_corner)
@@ -62,7 +61,7 @@ def traced(
 
 def _shapes(
     problem: Problem, condition: Condition, posed: Problem, recorder: Recorder, point: Batch
-) -> list[Any]:
+) -> list[jax.ShapeDtypeStruct]:
     """The shapes of a condition's residuals."""
     with describing_errors(problem, condition.name):
         return jax.eval_shape(
@@ -93,7 +92,7 @@ def _first_corner(key: Array, count: int, dimension: int) -> Array:
     return jnp.zeros((count, dimension))
 
 
-def as_numbers(name: str, residual: Any) -> list[Any]:
+def as_numbers(name: str, residual: Numbers) -> list[Array]:
     """What a user's function returned at one point, as a list."""
     values = residual if isinstance(residual, tuple | list) else [residual]
     if any(v is None for v in values):

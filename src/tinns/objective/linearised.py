@@ -1,11 +1,11 @@
-"""The linear model r + J δ at one ψ: J held whole where it fits, else recomputed in chunks.
+"""The linear model r + J δ at one ψ: J is stored if it fits, else recomputed in chunks.
 
 Everything a step needs of J is a sum over rows: JᵀJ, Jᵀv, products with a whitened J. `fold` is
 that sum. Vectors over rows are tuples with one array (count, rows per datum) for each block.
 """
 
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import TypeVar
 
 import jax
 import jax.numpy as jnp
@@ -19,6 +19,7 @@ from tinns.objective.blocks import Block, Psi, accumulate, linearise
 from tinns.objective.layout import Layout
 
 RowVector = tuple[Array, ...]
+Sum = TypeVar("Sum")  # a tree of arrays
 ALIGNMENT = 8  # columns: products of matrices with odd widths are slower on a GPU
 
 
@@ -53,7 +54,7 @@ class Linearised:
         """‖r‖² by kind of row."""
         return self.layout.total(jnp.concatenate([jnp.sum(r**2, axis=0) for r in self.rows]))
 
-    def fold(self, function: Callable[[Array, Array], Any], vector: RowVector) -> Any:
+    def fold(self, function: Callable[[Array, Array], Sum], vector: RowVector) -> Sum:
         """Σ over pieces of function(J piece, vector piece)."""
         if self.held is not None:
             return self.layout.total(function(self.held, self.flattened(vector)))
@@ -61,7 +62,9 @@ class Linearised:
         for block, d, v in zip(self.blocks, self.data, vector, strict=True):
             count = self.layout.shards * d.count
 
-            def piece(block: Block, piece: Any, mask: Array | None, count: int = count) -> Any:
+            def piece(
+                block: Block, piece: tuple[Batch, Array], mask: Array | None, count: int = count
+            ) -> Sum:
                 data, part = piece
                 _, jacobian = self._linearised(block, data, count)
                 if mask is not None:

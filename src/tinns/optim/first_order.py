@@ -35,7 +35,7 @@ class FirstOrder(ABC):
 
     @abstractmethod
     def _transformation(self) -> optax.GradientTransformation:
-        """What makes N of the gradient; it refuses settings that are out of range."""
+        """The map from the gradient to N; settings that are out of range raise an error."""
 
     def init(self, psi: Psi, kinds: int = 1) -> OptimizerState:
         """The state of the transformation, and a count of steps."""

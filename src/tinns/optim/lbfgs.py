@@ -1,11 +1,11 @@
-"""L-BFGS: what BFGS makes of the last few steps, without a matrix.
+"""L-BFGS: BFGS from the last few steps, without a stored matrix.
 
 The direction comes from the compact form of R. H. Byrd, J. Nocedal and R. B. Schnabel (1994), a few
 products of matrices, where the usual recursion takes two steps for each pair, one after another.
 """
 
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import jax.numpy as jnp
 import optax
@@ -15,15 +15,17 @@ from jax.scipy.linalg import solve_triangular
 from jaxtyping import Float
 
 from tinns._runtime.errors import UserError
+from tinns.objective import Psi
+from tinns.optim.optimizer import OptimizerState
 from tinns.optim.quasi_newton import QuasiNewton, curvature_pair
 
 
 def compact_product(
     steps: Float[Array, "m n"], changes: Float[Array, "m n"], gradient: Float[Array, " n"]
 ) -> Float[Array, " n"]:
-    """H g, where BFGS makes H of γ I by the pairs (s, y), the newest last; empty ones are zero.
+    """H g, with H the BFGS updates of γ I by the pairs (s, y), newest last; empty ones are zero.
 
-    Pairs are scaled so that sᵀy = 1, of which H does not know. γ = sᵀy/yᵀy of the newest pair,
+    Pairs are scaled so that sᵀy = 1, which does not change H. γ = sᵀy/yᵀy of the newest pair,
     or 1 if there is none.
     """
     size = changes[-1] @ changes[-1]
@@ -36,7 +38,7 @@ def compact_product(
 
 
 class Memory(NamedTuple):
-    """The last pairs, and where the last step set out from; the next one learns from it."""
+    """The last pairs, and the start of the last step, from which the next pair is formed."""
 
     steps: Array
     changes: Array
@@ -53,22 +55,27 @@ class Memory(NamedTuple):
 def scale_by_compact_lbfgs(memory: int = 50) -> optax.GradientTransformationExtraArgs:
     """H g with the H of L-BFGS; a line search should follow.
 
-    A step of no length, a gradient that is no number, and a direction that does not descend empty
-    the memory; a step of no positive curvature is not remembered. While the memory is empty, the
-    result is no longer than 1.
+    A step of zero length, a gradient that is not finite, and a direction that is not one of descent
+    empty the memory; a step without positive curvature is not stored. While the memory is empty,
+    the norm of the result is at most 1.
     """
     if not (isinstance(memory, int) and memory >= 1):
         raise UserError(f"LBFGS: memory={memory!r}; expected a whole number >= 1, such as 50")
 
-    def init(params: Any) -> Memory:
+    def init(params: Psi) -> Memory:
         position = ravel_pytree(params)[0]
         zero = jnp.zeros_like(position)
         none = jnp.zeros((memory, position.size), position.dtype)
         return Memory(none, none, jnp.asarray(False), zero, zero)
 
     def transform(
-        updates: Any, state: Any, params: Any = None, *, arrived: Any = None, **_: Any
-    ) -> tuple[Any, Memory]:
+        updates: Psi,
+        state: OptimizerState,
+        params: Psi | None = None,
+        *,
+        arrived: Psi | None = None,
+        **_: object,
+    ) -> tuple[Psi, Memory]:
         gradient, unravel = ravel_pytree(updates)
         position, s, y, moved, learns = curvature_pair(state, gradient, params, arrived)
         root = jnp.sqrt(jnp.where(learns, y @ s, 1))
@@ -79,7 +86,7 @@ def scale_by_compact_lbfgs(memory: int = 50) -> optax.GradientTransformationExtr
 
         steps, changes = remembered(state.steps, s), remembered(state.changes, y)
         direction = compact_product(steps, changes, gradient)
-        descends = direction @ gradient > 0  # also false where any of it is no number
+        descends = direction @ gradient > 0  # also false for NaN
         steps, changes = (jnp.where(descends, pairs, 0) for pairs in (steps, changes))
         learned = Memory(steps, changes, jnp.ones_like(state.begun), position, gradient)
         shortened = gradient / jnp.maximum(jnp.linalg.norm(gradient), 1)
@@ -90,10 +97,10 @@ def scale_by_compact_lbfgs(memory: int = 50) -> optax.GradientTransformationExtr
 
 @dataclass(frozen=True)
 class LBFGS(QuasiNewton):
-    """Limited-memory BFGS with a strong Wolfe line search; it starts anew when points change."""
+    """Limited-memory BFGS with a strong Wolfe line search; it restarts when points change."""
 
     memory: int = 50
-    restarts_on_redraw = True  # curvature pairs of other points would mislead
+    restarts_on_redraw = True  # curvature pairs from other points would be misleading
 
     def _transformation(self) -> optax.GradientTransformationExtraArgs:
         return scale_by_compact_lbfgs(self.memory)

@@ -2,9 +2,10 @@
 
 from collections.abc import Sequence
 from math import prod
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import jax.numpy as jnp
+import numpy as np
 from jax import Array
 
 from tinns.optim.orthonormal import EXACT
@@ -27,19 +28,19 @@ class Group(NamedTuple):
 
 class Stack(NamedTuple):
     size: int
-    dtype: Any
+    dtype: np.dtype
     matrices: int
 
 
 def arrangement(leaves: Sequence[Array], max_size: int) -> tuple[list[Group], list[Stack]]:
-    """Which leaves go together, and where the factors of their sides lie; shapes decide alone."""
-    members: dict[tuple[tuple[int, int], Any], list[int]] = {}
+    """Which leaves go together, and where the factors of their sides lie, by shape and dtype."""
+    members: dict[tuple[tuple[int, int], np.dtype], list[int]] = {}
     for place, leaf in enumerate(leaves):
         members.setdefault((_matrix_shape(leaf.shape), leaf.dtype), []).append(place)
     stacks: list[Stack] = []
 
-    def slots(size: int, dtype: Any, count: int) -> Slots | None:
-        if size == 1 or size > max_size:  # the basis of a line is ±1 and changes nothing
+    def slots(size: int, dtype: np.dtype, count: int) -> Slots | None:
+        if size == 1 or size > max_size:  # a basis of size 1 is ±1 and changes nothing
             return None
         kinds = [(stack.size, stack.dtype) for stack in stacks]
         if (size, dtype) not in kinds:

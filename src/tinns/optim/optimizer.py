@@ -73,7 +73,7 @@ class Optimizer(Protocol):
         ...
 
     def init(self, psi: Psi, kinds: int = 1) -> OptimizerState:
-        """The first state, for rows of so many kinds."""
+        """The first state, for rows of `kinds` kinds."""
         ...
 
     def step(

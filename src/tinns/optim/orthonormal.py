@@ -1,25 +1,26 @@
 """The Q of A = QR for stacks of square matrices: by Householder reflections, or by Cholesky."""
 
 from collections.abc import Callable
-from typing import Any, Literal
+from typing import Literal
 
 import jax
 import jax.numpy as jnp
 from jax import Array
+from jax.typing import ArrayLike
 from jaxtyping import Float
 
 Orthonormalisation = Literal["qr", "cholesky"]
 
-# On a GPU, single precision would otherwise mean products of three digits.
+# On a GPU, products in single precision would otherwise have three correct digits.
 EXACT = jax.lax.Precision.HIGHEST
 MOST_SHIFTED_PASSES = 10
 
 
 def factorised(function: Callable[..., Array], *stacks: Array) -> Array:
-    """A factorisation for all matrices of a stack at once, on a CPU for one after the other.
+    """A factorisation of all matrices of a stack at once; on a CPU, of one after the other.
 
-    There, a batched LAPACK call waits on a thread of the pool that its own parts are queued in: on
-    two cores such programs stand still sooner or later (seen with JAX 0.10).
+    There, a batched LAPACK call occupies a thread of the pool in which its own parts are queued: on
+    two cores such programs deadlock sooner or later (seen with JAX 0.10).
     """
 
     def one_by_one(*given: Array) -> Array:
@@ -37,8 +38,8 @@ def by_cholesky(a: Float[Array, "k n n"]) -> Float[Array, "k n n"]:
     """The same Q, but for the signs of columns, from Cholesky factors of Gram matrices.
 
     A Cᵀ⁻¹ with C Cᵀ = AᵀA is orthonormal up to the squared condition number; doing it twice is
-    accurate wherever the first time is not hopeless (CholeskyQR2). Before, columns are scaled,
-    which changes R alone, and while the columns are far from orthonormal a multiple of I is added
+    accurate unless the first pass fails (CholeskyQR2). First, columns are scaled,
+    which changes only R, and while the columns are far from orthonormal a multiple of I is added
     to the Gram matrix (shifted CholeskyQR, Fukaya et al. 2020). These are products and batched
     kernels for the whole stack at once. A stack with a matrix of deficient rank falls back on
     `by_householder`.
@@ -64,7 +65,7 @@ def by_cholesky(a: Float[Array, "k n n"]) -> Float[Array, "k n n"]:
 METHODS: dict[str, Callable[[Array], Array]] = {"qr": by_householder, "cholesky": by_cholesky}
 
 
-def _whitened(q: Array, shift: Any = 0.0) -> Array:
+def _whitened(q: Array, shift: ArrayLike = 0.0) -> Array:
     """Q Cᵀ⁻¹ with C Cᵀ = QᵀQ + shift ‖QᵀQ‖ I."""
     gram = _gram(q)
     size = jnp.max(jnp.sum(jnp.abs(gram), axis=2), axis=1)[:, None, None]

@@ -16,15 +16,15 @@ from tinns._runtime.errors import UserError
 from tinns.objective import Objective, Psi
 from tinns.optim.optimizer import FRESH, Clock, OptimizerState, Report, apply_updates
 
-ROUNDING = 1e-6  # by which the line search lets the loss rise where it is flat, relative to it
-HALVINGS = 60  # of a step along the gradient itself, of whose length nothing is known
+ROUNDING = 1e-6  # relative rise of the loss that the line search accepts where the loss is flat
+HALVINGS = 60  # of a step along the gradient itself, whose best length is unknown
 
 
 @dataclass(frozen=True, kw_only=True)
 class QuasiNewton(ABC):
     """ψ - α H g with g the gradient of ‖r‖², and α by a strong Wolfe line search that starts at 1.
 
-    Steps after which the loss is higher, or not finite, are not taken. While H is a multiple of I
+    Steps after which the loss is higher, or not finite, are rejected. While H is a multiple of I
     the search may take more than `line_search_steps`: late in training, the gradient is billions
     of times as long as the step along it should be.
     """
@@ -50,15 +50,16 @@ class QuasiNewton(ABC):
 
     @abstractmethod
     def _transformation(self) -> optax.GradientTransformationExtraArgs:
-        """What makes H g of the gradient g; it refuses settings that are out of range.
+        """The map from the gradient g to H g; settings that are out of range raise an error.
 
         Its argument `arrived` is the gradient at the end of the last step, for the points and
-        weights of that step, so that pairs (s, y) never mix two objectives. Its state says as
-        `unscaled` whether H is a multiple of I.
+        weights of that step, so that pairs (s, y) never mix two objectives. Its state has a member
+        `unscaled`: whether H is a multiple of I.
         """
 
-    def _search(self, unscaled: Array) -> optax.GradientTransformationExtraArgs:
-        most = self.line_search_steps
+    def _search(self, state: OptimizerState) -> optax.GradientTransformationExtraArgs:
+        """The line search, given the state of the transformation."""
+        unscaled, most = state.unscaled, self.line_search_steps
         return optax.scale_by_zoom_linesearch(
             max_linesearch_steps=jnp.where(unscaled, max(most, HALVINGS), most),
             slope_rtol=1e-4,
@@ -80,9 +81,9 @@ class QuasiNewton(ABC):
         _, arrived, _ = known
         here = jax.lax.cond(clock.changed, lambda: objective.loss_and_gradient(psi), lambda: known)
         loss, gradient, split = here
-        transformation: Any = self._transformation()
+        transformation = self._transformation()
         ascent, inner = transformation.update(gradient, inner, psi, arrived=arrived)
-        search: Any = self._search(inner.unscaled)
+        search: Any = self._search(inner)  # optax does not declare its state
         start = psi, jnp.zeros_like(split)
         (way, _), there = search.update(
             (jax.tree.map(jnp.negative, ascent), jnp.zeros_like(split)),
@@ -107,14 +108,16 @@ class CurvaturePair(NamedTuple):
     position: Float[Array, " n"]  # where it arrived
     s: Float[Array, " n"]
     y: Float[Array, " n"]
-    moved: Bool[Array, ""]  # somewhere, where the gradient has a value
-    curved: Bool[Array, ""]  # upwards: sᵀy > 0, and not by rounding alone
+    moved: Bool[Array, ""]  # s is not zero, and y is finite
+    curved: Bool[Array, ""]  # sᵀy > 0, by more than rounding errors
 
 
-def curvature_pair(state: Any, gradient: Array, params: Any, arrived: Any) -> CurvaturePair:
+def curvature_pair(
+    state: OptimizerState, gradient: Array, params: Psi | None, arrived: Psi | None
+) -> CurvaturePair:
     """The pair of the step from `state` to `params`, where the gradient is `arrived` or `gradient`.
 
-    The state says whether there was such a step (`begun`), and `position` and `gradient` before it.
+    The state has `begun`, whether there was such a step, and `position` and `gradient` before it.
     """
     if params is None:
         raise UserError("quasi-Newton: update(gradient, state, params) needs params")

@@ -5,7 +5,7 @@ small networks.
 """
 
 from dataclasses import dataclass
-from typing import Any, Literal, NamedTuple
+from typing import Literal, NamedTuple
 
 import jax
 import jax.numpy as jnp
@@ -65,7 +65,7 @@ def self_scaled_update(
 
 
 class BroydenState(NamedTuple):
-    """H, and where the last step set out from; the next one learns from it."""
+    """H, and the start of the last step, from which H is updated next."""
 
     inverse: Array
     unscaled: Array  # whether H is still I
@@ -78,18 +78,18 @@ class BroydenState(NamedTuple):
 def scale_by_self_scaled_broyden(
     update: Update = "broyden", initial_scaling: bool = True
 ) -> optax.GradientTransformationExtraArgs:
-    """H g with a dense H, updated from the last step and what it did to the gradient.
+    """H g with a dense H, updated from the last step and the change of the gradient along it.
 
-    A line search should follow. The gradient that the last step arrived at may be given as
-    `arrived` where the present one belongs to another objective, such as other points: pairs
-    (s, y) never mix two objectives then. A step of no length, a gradient that is no number, and a
-    direction that does not descend set H back to I; a step of no positive curvature leaves H as it
-    is. While H = I, the result is no longer than 1.
+    A line search should follow. If the objective has changed since the last step, for example by
+    new points, the gradient of the former objective after that step should be given as `arrived`,
+    so that pairs (s, y) never mix two objectives. A step of zero length, a gradient that is not
+    finite, and a direction that is not one of descent reset H to I; a step without positive
+    curvature leaves H unchanged. While H = I, the norm of the result is at most 1.
     """
     if update not in ("broyden", "bfgs"):
         raise UserError(f"self-scaled update={update!r}; expected broyden or bfgs")
 
-    def init(params: Any) -> BroydenState:
+    def init(params: Psi) -> BroydenState:
         position = ravel_pytree(params)[0]
         zero = jnp.zeros_like(position)
         no = jnp.asarray(False)
@@ -97,8 +97,13 @@ def scale_by_self_scaled_broyden(
         return BroydenState(identity, ~no, no, zero, zero, zero)
 
     def transform(
-        updates: Any, state: Any, params: Any = None, *, arrived: Any = None, **_: Any
-    ) -> tuple[Any, BroydenState]:
+        updates: Psi,
+        state: OptimizerState,
+        params: Psi | None = None,
+        *,
+        arrived: Psi | None = None,
+        **_: object,
+    ) -> tuple[Psi, BroydenState]:
         gradient, unravel = ravel_pytree(updates)
         position, s, y, moved, curved = curvature_pair(state, gradient, params, arrived)
 
@@ -113,7 +118,7 @@ def scale_by_self_scaled_broyden(
         inverse = jnp.where(learns, learned, jnp.where(moved, state.inverse, identity))
 
         direction = inverse @ gradient
-        descends = direction @ gradient > 0  # also false where H or g are no numbers
+        descends = direction @ gradient > 0  # also false for NaN
         inverse = jnp.where(descends, inverse, identity)
         direction = jnp.where(descends, direction, gradient)
         unscaled = ~descends | (~learns & (~moved | state.unscaled))
@@ -130,9 +135,8 @@ def scale_by_self_scaled_broyden(
 class SelfScaledBroyden(QuasiNewton):
     """SSBroyden2, or with update="bfgs" self-scaled BFGS, with a strong Wolfe line search.
 
-    The inverse Hessian is dense: for networks of up to some thousand parameters. Steps that are not
-    taken set H back to I. When the points change H is carried over, as vRBA does, unless
-    `carries_over` is false.
+    The inverse Hessian is dense: for networks of up to a few thousand parameters. Rejected steps
+    reset H to I. When the points change H is kept, as in vRBA, unless `carries_over` is false.
     """
 
     update: Update = "broyden"

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import jax
 import jax.numpy as jnp
@@ -10,6 +10,7 @@ import optax
 from jax import Array
 
 from tinns._runtime.errors import UserError
+from tinns.objective import Psi
 from tinns.optim.first_order import FirstOrder, check_moments
 from tinns.optim.matrix_groups import (
     Group,
@@ -19,6 +20,7 @@ from tinns.optim.matrix_groups import (
     stacked,
     unstacked,
 )
+from tinns.optim.optimizer import OptimizerState
 from tinns.optim.orthonormal import EXACT, METHODS, Orthonormalisation, factorised
 
 
@@ -26,8 +28,8 @@ from tinns.optim.orthonormal import EXACT, METHODS, Orthonormalisation, factoris
 class SOAP(FirstOrder):
     """SOAP; the learning rate warms up linearly and then decays exponentially (`Schedule`).
 
-    Moments and refresh are those with which jaxpi calls it: 0.9, 0.999, every second step. The
-    library it calls has 0.95, 0.95, every tenth. There is no weight decay.
+    Moments and refresh are those that jaxpi passes: 0.9, 0.999, every second step. The defaults of
+    the library it calls are 0.95, 0.95, every tenth. There is no weight decay.
     """
 
     refresh: int = 2  # steps between refreshes of the eigenbases
@@ -68,19 +70,19 @@ def scale_by_soap(
     """N = Q_L [m' / (√v + ε)] Q_Rᵀ √(1 - β₂ᵏ)/(1 - β₁ᵏ) for every matrix G of the gradient.
 
     L and R are running means of G Gᵀ and Gᵀ G, m that of G, v that of (Q_Lᵀ G Q_R)², and
-    m' = Q_Lᵀ m Q_R. The first call builds L, R and their eigenvectors Q and makes no update, but
+    m' = Q_Lᵀ m Q_R. The first call builds L, R and their eigenvectors Q; it makes no update, but
     counts in k. Then, every `refresh` calls, one power iteration Q <- qr(L Q) follows the factors;
     before it the columns of Q, and v with them, are sorted by diag(Qᵀ L Q).
 
-    As in the paper v is kept at every step; the JAX port that jaxpi uses keeps it at refreshes
-    alone. A vector is a matrix of one column and has one factor; a scalar has none and is treated
-    as Adam would. A leaf with more axes is one matrix whose columns are its last axis. A side
+    As in the paper v is updated at every step; the JAX port that jaxpi uses updates it at refreshes
+    only. A vector is a matrix of one column and has one factor; a scalar has none and is treated
+    as in Adam. A leaf with more axes is one matrix whose columns are its last axis. A side
     longer than `max_size` is not rotated. `factor_decay` is that of L and R, b2 by default.
 
     Leaves of one shape are handled as one array, and all bases of one size as one stack, whatever
-    shapes they come from: few large kernels instead of many small ones. By Cholesky instead of qr
-    (see `orthonormal`), L Q is raised by a rounding error's share of Q, so that directions without
-    any gradient keep their basis.
+    shapes they come from: few large kernels instead of many small ones. With Cholesky instead of qr
+    (see `orthonormal`), Q times a rounding error is added to L Q, so that directions without any
+    gradient keep their basis.
     """
     check_moments("SOAP", b1, b2, eps)
     if not (isinstance(refresh, int) and refresh >= 1):
@@ -93,14 +95,16 @@ def scale_by_soap(
     if not 0 <= decay < 1:
         raise UserError(f"SOAP: factor_decay={factor_decay!r}; expected a number in [0, 1) or None")
 
-    def init(params: Any) -> SoapState:
+    def init(params: Psi) -> SoapState:
         leaves = jax.tree.leaves(params)
         groups, stacks = arrangement(leaves, max_size)
         zeros = tuple(jnp.zeros_like(stacked(leaves, group)) for group in groups)
         squares = tuple(jnp.zeros((s.matrices, s.size, s.size), s.dtype) for s in stacks)
         return SoapState(jnp.asarray(0), zeros, zeros, squares, squares)
 
-    def update(updates: Any, state: Any, params: Any = None) -> tuple[Any, SoapState]:
+    def update(
+        updates: Psi, state: OptimizerState, params: Psi | None = None
+    ) -> tuple[Psi, SoapState]:
         leaves, tree = jax.tree.flatten(updates)
         groups, stacks = arrangement(leaves, max_size)
         gradient = tuple(stacked(leaves, group) for group in groups)

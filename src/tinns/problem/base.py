@@ -8,12 +8,14 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, fields, replace
 from typing import Any, ClassVar, Literal, dataclass_transform
 
+import jax
 import numpy as np
 from jax import Array
+from numpy.typing import ArrayLike
 
 from tinns._runtime.errors import UserError
 from tinns.geometry import Batch, Coordinates, Domain, Interior, Observations, Region
-from tinns.problem.jets import Jet
+from tinns.problem.jets import Jet, Numbers
 from tinns.problem.reference import Reference
 
 Evaluate = Callable[[Batch], list[Jet]]
@@ -28,11 +30,11 @@ class Trainable:
 
 @dataclass(frozen=True)
 class Prescribed:
-    """u = value, or the velocity u_t = value: what a field can be made to meet exactly."""
+    """u = value, or the velocity u_t = value: conditions that can be built into a field."""
 
     kind: Literal["value", "velocity"]
     targets: Callable[
-        ["Problem", Coordinates | Batch], dict[int, Any]
+        ["Problem", Coordinates | Batch], dict[int, jax.typing.ArrayLike]
     ]  # at a point, by number of the unknown
 
 
@@ -47,7 +49,7 @@ class Condition:
 
     name: str
     region: Region
-    residual: Callable[["Problem", Evaluate, Batch], Any]
+    residual: Callable[["Problem", Evaluate, Batch], Numbers]
     weight: float = 1.0
     prescribes: Prescribed | None = None
 
@@ -61,7 +63,7 @@ class Problem:
     """A time-dependent PDE. Subclass it with a `domain`, an `equation` and `conditions`.
 
     Annotated attributes are coefficients, `D: float = 0.01`: `Problem(D=0.02)` changes one and
-    `Problem(D=Trainable(0.05))` makes it part of what is solved for. Arguments of `equation` that
+    `Problem(D=Trainable(0.05))` estimates it along with the solution. Arguments of `equation` that
     are not axes of the domain are the unknown functions. `with_domain` poses the same problem on
     another domain.
     """
@@ -77,7 +79,7 @@ class Problem:
         if "name" not in vars(cls):
             cls.name = re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "-", cls.__name__).lower()
 
-    def equation(self, *jets_and_coordinates: Any, **named: Any) -> Any:
+    def equation(self, *jets_and_coordinates: Any, **named: Any) -> Numbers:
         raise UserError(f"{type(self).__name__} has no equation: define equation(self, u, x, t)")
 
     def conditions(self) -> list[Condition]:
@@ -87,13 +89,13 @@ class Problem:
         )
 
     def reference(self) -> Reference | None:
-        """What is known of the solution, to state errors against; None if nothing is."""
+        """The solution against which errors are computed; None if none is known."""
         return None
 
-    def quantities(self, *jets_and_coordinates: Any, **named: Any) -> dict[str, Any]:
-        """What else is worth knowing of a solution, by name: `{"slope": u.x, "flow": (v, w)}`.
+    def quantities(self, *jets_and_coordinates: Any, **named: Any) -> Mapping[str, Numbers]:
+        """Derived quantities of a solution, by name: `{"slope": u.x, "flow": (v, w)}`.
 
-        Define it with the arguments of `equation`; errors are then stated for each quantity too.
+        It takes the arguments of `equation`; errors are then computed for each quantity too.
         """
         return {}
 
@@ -119,7 +121,7 @@ class Problem:
         return reference
 
     def test_grid(self) -> dict[str, np.ndarray]:
-        """The tensor grid on which errors are stated."""
+        """The tensor grid on which errors are computed."""
         per_axis = {1: 201, 2: 51, 3: 21}[len(self.domain.space)]
         return {
             axis: np.linspace(*self.domain.interval(axis), per_axis) for axis in self.domain.axes
@@ -143,8 +145,8 @@ class Problem:
             )
         return found
 
-    def check_arguments(self, function: Callable[..., Any], name: str) -> None:
-        """Refuse a function of jets that does not take what `equation` takes."""
+    def check_arguments(self, function: Callable[..., object], name: str) -> None:
+        """Refuse a function whose arguments are not those of `equation`."""
         expected = (*self.unknowns, *self.domain.axes)
         parameters = inspect.signature(function).parameters
         required = [
@@ -159,7 +161,7 @@ class Problem:
             )
 
     @property
-    def coefficients(self) -> dict[str, Any]:
+    def coefficients(self) -> dict[str, float | Trainable]:
         """The declared coefficients and their values."""
         names = [field.name for field in fields(self)]  # pyright: ignore[reportArgumentType]
         return {name: getattr(self, name) for name in names if name != "domain"}
@@ -171,10 +173,10 @@ class Problem:
 
     @property
     def has_observations(self) -> bool:
-        """Whether one of the conditions is data."""
+        """Whether the conditions include observations."""
         return any(isinstance(c.region, Observations) for c in self.all_conditions())
 
-    def with_coefficients(self, values: Mapping[str, Any]) -> "Problem":
+    def with_coefficients(self, values: Mapping[str, float | Array | Trainable]) -> "Problem":
         """The same problem with other values of some coefficients."""
         if not values:
             return self
@@ -191,11 +193,11 @@ class Problem:
         return self._with({"conditions": lambda: list(conditions)})
 
     def observing(
-        self, columns: Mapping[str, Any], weight: float = 1.0, simulated: bool = False
+        self, columns: Mapping[str, ArrayLike], weight: float = 1.0, simulated: bool = False
     ) -> "Problem":
-        """The same problem with these observations in place of its own, or added to it.
+        """The same problem with these observations, which replace any that it has.
 
-        `columns` are as in `observed(x=..., t=..., u=...)`. Of measured data the truth is not
+        `columns` are as in `observed(x=..., t=..., u=...)`. The truth behind measured data is not
         known: where coefficients are estimated, `truth` and the reference are dropped, unless the
         data are `simulated` from them.
         """
@@ -212,7 +214,7 @@ class Problem:
         """The same problem without a reference or true coefficients."""
         return self._with({"truth": {}, "reference": lambda: None})
 
-    def _with(self, attributes: Mapping[str, Any]) -> "Problem":
+    def _with(self, attributes: Mapping[str, object]) -> "Problem":
         changed = copy.copy(self)
         for name, value in attributes.items():
             object.__setattr__(changed, name, value)
@@ -237,12 +239,12 @@ class Problem:
         return [Condition("equation", Interior(), _equation_residual), *declared]
 
 
-def observed(weight: float = 1.0, **columns: Any) -> Condition:
+def observed(weight: float = 1.0, **columns: ArrayLike) -> Condition:
     """Given values at given points: `observed(x=xs, t=ts, u=values)`, one column each."""
     return _observed(columns, weight)
 
 
-def _observed(columns: Mapping[str, Any], weight: float) -> Condition:
+def _observed(columns: Mapping[str, ArrayLike], weight: float) -> Condition:
     arrays = {name: np.asarray(column, dtype=float) for name, column in columns.items()}
     lengths = {name: array.shape for name, array in arrays.items()}
     if not arrays or any(len(s) != 1 for s in lengths.values()) or len(set(lengths.values())) != 1:
@@ -264,7 +266,7 @@ def _observed(columns: Mapping[str, Any], weight: float) -> Condition:
 
 
 def _check_columns(problem: Problem, columns: Mapping[str, np.ndarray]) -> None:
-    """All axes, one or more unknowns, nothing else; every point inside the domain."""
+    """Check for all axes, one or more unknowns, nothing else, and points inside the domain."""
     domain, unknowns = problem.domain, problem.unknowns
     missing = [axis for axis in domain.axes if axis not in columns]
     strange = set(columns) - set(domain.axes) - set(unknowns)
@@ -283,5 +285,5 @@ def _check_columns(problem: Problem, columns: Mapping[str, np.ndarray]) -> None:
             )
 
 
-def _equation_residual(problem: Problem, evaluate: Evaluate, point: Batch) -> Any:
+def _equation_residual(problem: Problem, evaluate: Evaluate, point: Batch) -> Numbers:
     return problem.equation(*evaluate(point), *(point[axis] for axis in problem.domain.axes))

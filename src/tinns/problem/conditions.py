@@ -1,18 +1,20 @@
-"""Makers of conditions: what must hold at the start, on faces, at both ends of an axis."""
+"""Conditions at the initial time, on the boundary, and at both ends of an axis."""
 
 import inspect
 from collections.abc import Callable, Mapping
-from typing import Any, Literal
+from typing import Literal
 
 import jax.numpy as jnp
 from jax import Array
+from jax.typing import ArrayLike
 
 from tinns._runtime.errors import UserError, unknown_name
 from tinns.geometry import TIME, Batch, Boundary, Coordinates, Domain, Initial, LowerFace, Region
 from tinns.problem.base import Condition, Evaluate, Prescribed, Problem
-from tinns.problem.jets import Jet
+from tinns.problem.jets import Jet, Numbers
 
-Value = float | Callable[..., Any]
+Values = ArrayLike | tuple[ArrayLike, ...] | list[ArrayLike]  # of one unknown, or of each
+Value = float | Callable[..., Values]
 
 
 def initial(
@@ -23,7 +25,7 @@ def initial(
 ) -> Condition:
     """u = value at the initial time. `value` is a number or a function of coordinates by name.
 
-    `within={"x": (0.1, 1)}` demands it on a part of space only, such as away from a singularity.
+    `within={"x": (0.1, 1)}` restricts it to a part of space, such as away from a singularity.
     """
     if within is not None and (not isinstance(within, Mapping) or TIME in within):
         raise UserError(
@@ -63,7 +65,7 @@ def neumann(
 
 
 def at_start(
-    function: Callable[..., Any], weight: float = 1.0, name: str = "at_start"
+    function: Callable[..., Numbers], weight: float = 1.0, name: str = "at_start"
 ) -> Condition:
     """function(u, ..., x, ..., t) = 0 at the initial time.
 
@@ -73,7 +75,7 @@ def at_start(
 
 
 def on_boundary(
-    function: Callable[..., Any],
+    function: Callable[..., Numbers],
     on: str | tuple[str, ...] = (),
     weight: float = 1.0,
     name: str = "on_boundary",
@@ -88,7 +90,7 @@ def on_boundary(
 def periodic(axis: str, derivatives: int = 1, weight: float = 1.0) -> Condition:
     """u and its first `derivatives` along `axis` agree at both ends, in the least-squares sense.
 
-    `Box(..., periodic=axis)` builds the same into the network exactly, and is to be preferred.
+    `Box(..., periodic=axis)` builds this into the network exactly, and is preferable.
     """
 
     def residual(problem: Problem, evaluate: Evaluate, point: Batch) -> list[Array]:
@@ -103,7 +105,9 @@ def periodic(axis: str, derivatives: int = 1, weight: float = 1.0) -> Condition:
     return Condition("periodic", LowerFace(axis), residual, weight)
 
 
-def _vanishing(name: str, region: Region, function: Callable[..., Any], weight: float) -> Condition:
+def _vanishing(
+    name: str, region: Region, function: Callable[..., Numbers], weight: float
+) -> Condition:
     """function(jets, coordinates) = 0 on a region."""
     if not callable(function):
         raise UserError(
@@ -111,7 +115,7 @@ def _vanishing(name: str, region: Region, function: Callable[..., Any], weight: 
             "that returns what must vanish, such as lambda u, x, t: u.x - u"
         )
 
-    def residual(problem: Problem, evaluate: Evaluate, point: Batch) -> Any:
+    def residual(problem: Problem, evaluate: Evaluate, point: Batch) -> Numbers:
         problem.check_arguments(function, f"{name}: the given function")
         return function(*evaluate(point), *(point[axis] for axis in problem.domain.axes))
 
@@ -129,7 +133,7 @@ def _prescribed(
 ) -> Condition:
     """observe(u) = value for one unknown or for all of them."""
 
-    def targets(problem: Problem, point: Coordinates | Batch) -> dict[int, Any]:
+    def targets(problem: Problem, point: Coordinates | Batch) -> dict[int, ArrayLike]:
         if of is not None and of not in problem.unknowns:
             raise unknown_name("function", of, problem.unknowns)
         chosen = [n for n, unknown in enumerate(problem.unknowns) if of in (None, unknown)]
@@ -145,8 +149,8 @@ def _prescribed(
 
 def _values(
     name: str, value: Value, domain: Domain, point: Coordinates | Batch, count: int
-) -> list[Any]:
-    """The prescribed values at a point, one per unknown that the condition speaks of."""
+) -> list[ArrayLike]:
+    """The prescribed values at a point, one for each unknown in the condition."""
     if callable(value):
         wanted = _coordinates_of(value, domain)
         for axis in wanted:
@@ -155,16 +159,17 @@ def _values(
                     f"{name}: the given function takes '{axis}', which is not an axis of the "
                     f"domain ({', '.join(domain.axes)})"
                 )
-        value = value(*(point[axis] for axis in wanted))
-    several = isinstance(value, tuple | list)
-    values = list(value) if several else [value] * count
+        given: Values = value(*(point[axis] for axis in wanted))
+    else:
+        given = value
+    values = list(given) if isinstance(given, tuple | list) else [given] * count
     if len(values) != count:
         raise UserError(f"{name}: got {len(values)} values for {count} unknown functions")
     return values
 
 
-def _coordinates_of(value: Callable[..., Any], domain: Domain) -> list[str]:
-    """The leading arguments of a function, up to those that have defaults of their own."""
+def _coordinates_of(value: Callable[..., object], domain: Domain) -> list[str]:
+    """The leading arguments of a function, up to the first other one that has a default."""
     wanted = []
     for name, parameter in inspect.signature(value).parameters.items():
         if name not in domain.axes and parameter.default is not inspect.Parameter.empty:

@@ -1,16 +1,16 @@
 """The jet of an unknown: `u` with its derivatives as attributes, `u.t`, `u.xx`, `u.xt`.
 
-Inside an equation a jet behaves like the number u (also inside jnp functions). Which derivatives
-an equation uses is found by running it once on jets that record what they are asked.
+Inside an equation a jet behaves like the number u (also inside jnp functions). To find which
+derivatives an equation uses, it is run once on jets that record them.
 """
 
 import operator
-from collections.abc import Callable, Mapping
-from typing import Any
+from collections.abc import Callable, Mapping, Sequence
 
 import jax
 import jax.numpy as jnp
 from jax import Array
+from jax.typing import ArrayLike
 
 from tinns._runtime.errors import UnknownAxisError, UserError
 from tinns.geometry import Domain, MultiIndex
@@ -65,7 +65,10 @@ class Jet:
         return f"Jet({self._value})"
 
 
-def _plain(value: Any) -> Any:
+Numbers = Jet | ArrayLike | Sequence[Jet | ArrayLike]  # one or several, at one point
+
+
+def _plain(value: Jet | ArrayLike) -> ArrayLike:
     return value._value if isinstance(value, Jet) else value
 
 
@@ -104,7 +107,7 @@ def jets_of(
 
 
 class Recorder:
-    """Stands in for a field while an equation is traced: notes every derivative asked for."""
+    """Stands in for a field while an equation is traced: records every derivative it uses."""
 
     def __init__(self, domain: Domain, unknowns: tuple[str, ...]) -> None:
         self.domain = domain

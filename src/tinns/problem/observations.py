@@ -28,8 +28,8 @@ def read_observations(path: str | Path) -> Columns:
     except FileNotFoundError:
         raise UserError(f"no observations at {path}: give a file such as obs.csv") from None
     except (OSError, UnicodeDecodeError) as error:
-        told = getattr(error, "strerror", None) or "it is no text in UTF-8"
-        raise UserError(f"cannot read observations from {path}: {told}") from None
+        reason = getattr(error, "strerror", None) or "it is no text in UTF-8"
+        raise UserError(f"cannot read observations from {path}: {reason}") from None
     lines = [
         (number, line)
         for number, line in enumerate(text.splitlines(), start=1)
@@ -64,7 +64,7 @@ def simulate_observations(
     """
     if not isinstance(problem, Problem):
         raise UserError(
-            f"simulate_observations: {problem!r} is no problem; give an object, such as "
+            f"simulate_observations: {problem!r} is not a problem; give an object, such as "
             "tinns.problems.InverseBurgers()"
         )
     if not (isinstance(count, int) and count >= 1):
@@ -80,7 +80,7 @@ def simulate_observations(
 
 
 def _true_solution(problem: Problem) -> Reference:
-    """The reference, with the true values of the coefficients where they are sought."""
+    """The reference, with the true values of trainable coefficients."""
     known = problem.known_solution()
     if known is None and set(problem.trainable) <= set(problem.truth):
         known = problem.with_coefficients(
@@ -89,7 +89,7 @@ def _true_solution(problem: Problem) -> Reference:
     if known is None:
         raise UserError(
             f"no observations of {problem.name} can be simulated: it needs a reference(self) and, "
-            "where that depends on coefficients that are sought, their `truth`"
+            "where that depends on trainable coefficients, their `truth`"
         )
     return known
 

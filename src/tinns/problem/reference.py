@@ -1,27 +1,27 @@
-"""What a reference solution is: a formula u*(x, t), its accuracy, and where it comes from."""
+"""A reference solution: a formula u*(x, t), its accuracy, and its source."""
 
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
 
 import jax
 import numpy as np
+from numpy.typing import ArrayLike
 
 from tinns._runtime.errors import UserError
 
 # Points evaluated by one compiled call; padding to it means one compilation for all calls. It
-# bounds memory: a spectral reference gathers about 100 kB a point, a formula next to nothing.
+# bounds memory: a spectral reference needs about 100 kB per point, a formula almost nothing.
 CHUNK = 512
 FORMULA_CHUNK = 65536
 
 
 @dataclass(frozen=True)
 class Reference:
-    """The solution u* that approximations are scored against, evaluated anywhere by name.
+    """The solution u* with which approximations are compared, evaluated anywhere by name.
 
     `formula` takes scalar coordinates by keyword and may be traced and differentiated by JAX.
     `accuracy` is the relative L2 accuracy the tests demonstrate. `grid`, where given, takes 1-D
@@ -34,7 +34,7 @@ class Reference:
     grid: Callable[..., np.ndarray] | None = None
     chunk: int = CHUNK
 
-    def __call__(self, **coordinates: Any) -> np.ndarray:
+    def __call__(self, **coordinates: ArrayLike) -> np.ndarray:
         """u* in float64 at coordinates that broadcast together, e.g. `u(x=xs, t=0.5)`.
 
         The result has the broadcast shape; a system of m unknowns adds a last axis of length m.
@@ -46,7 +46,7 @@ class Reference:
         names = tuple(coordinates)
         chunks = []
         with jax.enable_x64(True):
-            # An empty request still runs one padded chunk, which tells the shape of one value.
+            # An empty request still runs one padded chunk, which gives the shape of one value.
             for start in range(0, max(len(points), 1), self.chunk):
                 chunk = points[start : start + self.chunk]
                 padding = np.ones((self.chunk - len(chunk), len(names)))
@@ -56,7 +56,7 @@ class Reference:
         values = np.concatenate(chunks)
         return values.reshape(shape + values.shape[1:])
 
-    def on_grid(self, **axes: Any) -> np.ndarray:
+    def on_grid(self, **axes: ArrayLike) -> np.ndarray:
         """u* on the tensor grid of 1-D axes; the result's axes follow the keywords' order."""
         self._check_names(axes)
         arrays = {name: _real(name, axis) for name, axis in axes.items()}
@@ -75,7 +75,7 @@ class Reference:
     def _compiled(self) -> Callable[[dict[str, np.ndarray]], jax.Array]:
         return jax.jit(jax.vmap(lambda point: self.formula(**point)))
 
-    def _check_names(self, coordinates: dict[str, Any]) -> None:
+    def _check_names(self, coordinates: Mapping[str, ArrayLike]) -> None:
         signature = inspect.signature(self.formula)
         try:
             signature.bind(**coordinates)
@@ -95,8 +95,8 @@ def exact(
     return Reference(formula, accuracy, source, chunk=FORMULA_CHUNK)
 
 
-def _real(name: str, values: Any) -> np.ndarray:
-    """The coordinate as a float64 array, or a clear complaint about what was given."""
+def _real(name: str, values: ArrayLike) -> np.ndarray:
+    """The coordinate as a float64 array; an error that names it if that is impossible."""
     try:
         return np.asarray(values, dtype=np.float64)
     except (TypeError, ValueError) as error:

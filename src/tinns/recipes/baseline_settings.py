@@ -1,7 +1,6 @@
 """What other methods set for each problem, as their authors or the paper state it."""
 
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, replace
 
 from tinns.geometry import Counts
 from tinns.problem.base import Problem
@@ -36,20 +35,20 @@ class Settings:
     plain_per_axis: int = 100  # grid points of the separable network in the same-strategy table
 
 
-_IN_THE_PLANE: dict[str, Any] = {
-    "pinn_iterations": 125_000,
-    "mlp_iterations": 11_100,
-    "submlp_iterations": 35_000,
-    "submlp_damping": 1e-8,
-    "copinn_width": 128,
-    "copinn_iterations": 200_000,
-    "difficulty": 0.01,
-    "piratenet_width": 150,
-    "large_hidden": (100,) * 4,
-    "large_features": 50,
-    "large_iterations": 200_000,
-    "plain_per_axis": 25,
-}
+_IN_THE_PLANE = Settings(
+    pinn_iterations=125_000,
+    mlp_iterations=11_100,
+    submlp_iterations=35_000,
+    submlp_damping=1e-8,
+    copinn_width=128,
+    copinn_iterations=200_000,
+    difficulty=0.01,
+    piratenet_width=150,
+    large_hidden=(100,) * 4,
+    large_features=50,
+    large_iterations=200_000,
+    plain_per_axis=25,
+)
 
 _BY_PROBLEM: dict[str, Settings] = {
     "burgers": Settings(),
@@ -61,7 +60,7 @@ _BY_PROBLEM: dict[str, Settings] = {
         copinn_iterations=1_100_000,
         piratenet_points=Counts(8192, 128, 400),
     ),
-    "klein-gordon": Settings(**_IN_THE_PLANE, piratenet_points=Counts(8192, 101**2, 4 * 101 * 201)),
+    "klein-gordon": replace(_IN_THE_PLANE, piratenet_points=Counts(8192, 101**2, 4 * 101 * 201)),
 }
 
 
@@ -69,4 +68,4 @@ def settings_for(problem: Problem) -> Settings:
     """The settings for a problem; for one that no table has, those of a problem like it."""
     if problem.name in _BY_PROBLEM:
         return _BY_PROBLEM[problem.name]
-    return Settings() if len(problem.domain.space) == 1 else Settings(**_IN_THE_PLANE)
+    return Settings() if len(problem.domain.space) == 1 else _IN_THE_PLANE

@@ -26,7 +26,7 @@ from tinns.recipes.named import recipes_for
 from tinns.recipes.recipe import Recipe, Stop
 from tinns.solvers import Causal, Difficulty, GradientNorms, Redraw
 
-LOOKS = 100  # iterations between validations, where nothing hangs on them
+LOOKS = 100  # iterations between validations, where nothing depends on them
 SAME_ITERATIONS = 100_000  # of the same-strategy table, which prints none
 
 # Bases of SOAP by Cholesky: on a GPU their QR would take most of a step, one matrix after another.

@@ -4,7 +4,7 @@ import warnings
 from collections.abc import Mapping
 from dataclasses import InitVar, dataclass, replace
 from dataclasses import field as dataclass_field
-from typing import Any, Literal
+from typing import Literal
 
 from tinns._runtime.errors import UserError
 from tinns._runtime.precision import Precision
@@ -44,7 +44,7 @@ class Recipe:
     balance: Balancing | None = None  # None: weights stay fixed
     emphasis: Emphasis | None = None  # None: all points of a region count alike
     fit_initial_layer: bool = False  # the last layer starts as a fit of the initial values
-    validate: int = 1  # the validation loss is computed every so many iterations
+    validate: int = 1  # iterations between computations of the validation loss
     hard: tuple[str, ...] = ()  # conditions built into the field: "initial", "boundary", ...
     windows: int | tuple[float, ...] = 1  # time windows solved in turn: how many, or their edges
     stop: Stop = Stop(seconds=60.0, patience=500)
@@ -97,7 +97,7 @@ class Recipe:
                 "FrozenFeatures(...) are used together, and with nothing else"
             )
 
-    def _check_kind(self, name: str, kind: Any, example: str, optional: bool = False) -> None:
+    def _check_kind(self, name: str, kind: type, example: str, optional: bool = False) -> None:
         value = getattr(self, name)
         if value is None and optional:
             return
@@ -133,7 +133,7 @@ class Recipe:
         measure: Measure | None = None,
         reporter: Reporter | None = None,
     ) -> Task:
-        """What a solver is given."""
+        """The task that a solver is given."""
         return Task(
             problem,
             self.field,
@@ -149,23 +149,23 @@ class Recipe:
             reporter or Silent(),
         )
 
-    def replace(self, **changes: Any) -> "Recipe":
+    def replace(self, **changes: object) -> "Recipe":
         """The same recipe with some settings changed."""
         return replace(self, **changes)
 
-    def but(self, **changes: Any) -> "Recipe":
+    def but(self, **changes: object) -> "Recipe":
         """The former name of `replace`."""
         _warn("but(...)", "replace(...)", stacklevel=3)
         return self.replace(**changes)
 
 
 def _warn(former: str, present: str, stacklevel: int = 4) -> None:
-    """Warn of a setting that has another name now; by default from `__post_init__`."""
+    """Warn of a setting that has been renamed; by default from `__post_init__`."""
     message = f"Recipe: {former} is now called {present}"
     warnings.warn(message, DeprecationWarning, stacklevel=stacklevel)
 
 
-def check_seed(seed: Any) -> None:
+def check_seed(seed: object) -> None:
     """Refuse what cannot seed a run."""
     if not isinstance(seed, int) or not 0 <= seed < 2**32:
         raise UserError(f"seed: expected a whole number from 0 to {2**32 - 1}, got {seed!r}")

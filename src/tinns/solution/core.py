@@ -12,13 +12,16 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 from jax import Array
+from numpy.typing import ArrayLike
 
 from tinns._runtime.compilation import jitted
 from tinns._runtime.errors import UserError, unknown_name
 from tinns._runtime.precision import computing_in
-from tinns.geometry import TIME, Domain, MultiIndex
+from tinns.geometry import TIME, Coordinates, Domain, MultiIndex
 from tinns.nn import Field
 from tinns.nn.fields import OnGrids
+from tinns.nn.windowed import HasWindows
+from tinns.objective import Psi
 from tinns.problem.base import Problem
 from tinns.problem.jets import multi_index
 from tinns.problem.reference import Reference
@@ -29,7 +32,7 @@ from tinns.solvers import History
 if TYPE_CHECKING:
     import xarray
 
-Points = Mapping[str, Any]
+Columns = Mapping[str, np.ndarray]  # points: equally long coordinates by axis name
 EVALUATION_CHUNK = 65536  # points evaluated at once
 GRID_CHUNK = 2**22  # points of a grid whose axes are evaluated
 
@@ -44,14 +47,14 @@ class Solution:
     domain: Domain
     unknowns: tuple[str, ...]
     field: Field
-    psi: dict[str, Any]
+    psi: Psi
     precision: str = "float64"
     problem: Problem | None = None
     history: History = dataclass_field(default_factory=History)
     result: Mapping[str, Any] = dataclass_field(default_factory=dict)
 
     def __repr__(self) -> str:
-        name = self.problem.name if self.problem is not None else "a problem of one's own"
+        name = self.problem.name if self.problem is not None else "an unnamed problem"
         facts = [f"{self.parameters} parameters"]
         if self.result.get("relative_l2") is not None:
             facts.append(f"relative L2 error {self.result['relative_l2']:.2e}")
@@ -60,7 +63,9 @@ class Solution:
         unknowns, axes = ", ".join(self.unknowns), ", ".join(self.domain.axes)
         return f"<Solution {unknowns}({axes}) of {name}: {', '.join(facts)}>"
 
-    def __call__(self, *positional: Any, extrapolate: bool = False, **coordinates: Any) -> Any:
+    def __call__(
+        self, *positional: object, extrapolate: bool = False, **coordinates: ArrayLike
+    ) -> Any:
         """u at the given coordinates; outside the domain only with `extrapolate=True`."""
         if positional:
             example = ", ".join(f"{axis}=..." for axis in self.domain.axes)
@@ -70,7 +75,9 @@ class Solution:
         named = {name: values[..., n] for n, name in enumerate(self.unknowns)}
         return named if len(named) > 1 else named[self.unknowns[0]]
 
-    def derivative(self, name: str, extrapolate: bool = False, **coordinates: Any) -> np.ndarray:
+    def derivative(
+        self, name: str, extrapolate: bool = False, **coordinates: ArrayLike
+    ) -> np.ndarray:
         """A derivative such as "u_x" or "u_xxt", exact up to round-off."""
         unknown, _, letters = name.partition("_")
         if unknown not in self.unknowns and name[:1] in self.unknowns:
@@ -81,7 +88,9 @@ class Solution:
         values = self._evaluate(index, coordinates, extrapolate)
         return values[..., self.unknowns.index(unknown)]
 
-    def quantity(self, name: str, extrapolate: bool = False, **coordinates: Any) -> np.ndarray:
+    def quantity(
+        self, name: str, extrapolate: bool = False, **coordinates: ArrayLike
+    ) -> np.ndarray:
         """One of the problem's `quantities`; one made of m numbers adds a last axis of length m."""
         shapes = quantity_shapes(self.problem) if self.problem is not None else {}
         if name not in shapes:
@@ -90,7 +99,7 @@ class Solution:
         values = self._quantities(self.field, self.psi, columns)[name]
         return values.reshape(shape + shapes[name])
 
-    def grid(self, **axes: Any) -> "xarray.Dataset":
+    def grid(self, **axes: ArrayLike) -> "xarray.Dataset":
         """u on a tensor grid: a number of points per axis (101 if not given), or the points."""
         import xarray
 
@@ -116,15 +125,15 @@ class Solution:
 
     @property
     def parameters(self) -> int:
-        """How many numbers were fitted."""
+        """The number of fitted parameters, coefficients included."""
         return sum(np.size(leaf) for leaf in jax.tree.leaves(self.psi))
 
-    def relative_l2(self, **axes: Any) -> float:
+    def relative_l2(self, **axes: ArrayLike) -> float:
         """‖u - u*‖ / ‖u*‖ over the problem's test grid, or over the grid of the given axes."""
         difference, known = self._compared(axes)
         return float(np.linalg.norm(difference) / np.linalg.norm(known))
 
-    def errors(self, **axes: Any) -> dict[str, float]:
+    def errors(self, **axes: ArrayLike) -> dict[str, float]:
         """‖q - q*‖ / ‖q*‖ for each of the problem's `quantities`, on the grid of `relative_l2`.
 
         A quantity that depends on a coefficient being estimated has no q*, and is left out.
@@ -143,7 +152,7 @@ class Solution:
         _, columns = _flattened(self.domain, dict(zip(self.domain.axes, mesh, strict=True)), False)
         unknown = {"field": (), "coefficients": {name: np.nan for name in problem.trainable}}
         found = self._quantities(self.field, self.psi, columns)
-        double = replace(self, precision="float64")  # as references are, whatever the run was
+        double = replace(self, precision="float64")  # like references, whatever the run used
         known = double._quantities(exact, unknown, columns, reference.chunk)
         return {
             name: float(np.linalg.norm(found[name] - values) / np.linalg.norm(values))
@@ -151,7 +160,7 @@ class Solution:
             if not problem.trainable or np.isfinite(values).all()
         }
 
-    def relative_l2_over_time(self, **axes: Any) -> "xarray.DataArray":
+    def relative_l2_over_time(self, **axes: ArrayLike) -> "xarray.DataArray":
         """‖u(·, t) - u*(·, t)‖ / ‖u*(·, t)‖ for each time of the grid."""
         import xarray
 
@@ -178,16 +187,16 @@ class Solution:
 
     @property
     def window_edges(self) -> tuple[float, ...]:
-        """The times between which time windows lie; of one window, its start and end."""
+        """The edges of the time windows; for a single window, its start and end."""
         return getattr(self.field, "edges", (self.domain.start, self.domain.end))
 
-    def _in_window(self, number: int, places: Points, time: float) -> np.ndarray:
-        """All unknowns at some places and a time, by the parameters of one window."""
-        field: Any = self.field
-        own, psi, zero = field.window(number), self.psi["field"][number], self._zero
+    def _in_window(self, number: int, places: Columns, time: float) -> np.ndarray:
+        """All unknowns at some places and a time, with the parameters of one window."""
+        assert isinstance(self.field, HasWindows)
+        own, psi, zero = self.field.window(number), self.psi["field"][number], self._zero
         columns = dict(places) | {TIME: np.full(len(next(iter(places.values()))), time)}
 
-        def values(points: Points) -> dict[str, Array]:
+        def values(points: Coordinates) -> dict[str, Array]:
             return {"u": _derivative(own, self.domain, len(self.unknowns), zero, psi, points)}
 
         return self._in_pieces(values, columns)["u"]
@@ -218,7 +227,7 @@ class Solution:
             )
         return reference
 
-    def _compared(self, axes: Mapping[str, Any]) -> tuple[np.ndarray, np.ndarray]:
+    def _compared(self, axes: Mapping[str, ArrayLike]) -> tuple[np.ndarray, np.ndarray]:
         points = self._test_axes(axes)
         known = self.known().on_grid(**points)
         dataset = self.grid(**points)
@@ -237,13 +246,13 @@ class Solution:
         periodic = bool(self.domain.periodic)
         return np.ones_like(inside) if periodic else inside
 
-    def _test_axes(self, axes: Mapping[str, Any]) -> dict[str, np.ndarray]:
+    def _test_axes(self, axes: Mapping[str, ArrayLike]) -> dict[str, np.ndarray]:
         standard = self.problem.test_grid() if self.problem is not None else {}
         if TIME in standard:  # a run that was interrupted may end before the problem does
             standard[TIME] = standard[TIME][standard[TIME] <= self.domain.end]
         return {a: self._axis_points(a, axes.get(a, standard.get(a))) for a in self.domain.axes}
 
-    def _axis_points(self, axis: str, given: Any) -> np.ndarray:
+    def _axis_points(self, axis: str, given: ArrayLike | None) -> np.ndarray:
         lower, upper = self.domain.interval(axis)
         if given is None:
             given = 101
@@ -256,20 +265,20 @@ class Solution:
         return np.atleast_1d(np.asarray(given, dtype=float))
 
     def _evaluate(
-        self, index: MultiIndex, coordinates: Mapping[str, Any], extrapolate: bool
+        self, index: MultiIndex, coordinates: Mapping[str, ArrayLike], extrapolate: bool
     ) -> np.ndarray:
         """∂^index of all unknowns, shape (broadcast shape, number of unknowns)."""
         shape, columns = _flattened(self.domain, coordinates, extrapolate)
         outputs = len(self.unknowns)
 
-        def values(points: Points) -> dict[str, Array]:
+        def values(points: Coordinates) -> dict[str, Array]:
             psi = self.psi["field"]
             return {"u": _derivative(self.field, self.domain, outputs, index, psi, points)}
 
         return self._in_pieces(values, columns)["u"].reshape(*shape, outputs)
 
     def _on_grid(self, axes: dict[str, np.ndarray]) -> np.ndarray:
-        """All unknowns on a grid, (len(x), ..., len(t), unknowns); axis by axis where it can be."""
+        """All unknowns on a grid, (len(x), ..., len(t), unknowns); axis by axis where possible."""
         field, outputs, psi = self.field, len(self.unknowns), self.psi["field"]
         if not isinstance(field, OnGrids):
             mesh = np.meshgrid(*axes.values(), indexing="ij", sparse=True)
@@ -278,8 +287,11 @@ class Solution:
         space = _checked(self.domain, axes, extrapolate=False)
         times = space.pop(TIME)
 
-        def values(slab: Points) -> dict[str, Array]:  # time first, as pieces are put together
-            on_slab = _values_on_grid(field, self.domain, outputs, psi, space | dict(slab))
+        def values(
+            slab: Coordinates,
+        ) -> dict[str, Array]:  # time first: the axis of the pieces
+            over_space = {axis: jnp.asarray(points) for axis, points in space.items()}
+            on_slab = _values_on_grid(field, self.domain, outputs, psi, over_space | slab)
             return {"u": jnp.moveaxis(on_slab, -2, 0)}
 
         places = max(1, prod(len(points) for points in space.values()))
@@ -287,7 +299,7 @@ class Solution:
         return np.moveaxis(self._in_pieces(values, {TIME: times}, chunk)["u"], 0, -2)
 
     def _quantities(
-        self, field: Field, psi: dict[str, Any], columns: Points, chunk: int = EVALUATION_CHUNK
+        self, field: Field, psi: Psi, columns: Columns, chunk: int = EVALUATION_CHUNK
     ) -> dict[str, np.ndarray]:
         problem = self.problem
         assert problem is not None
@@ -297,11 +309,11 @@ class Solution:
 
     def _in_pieces(
         self,
-        function: Callable[[Points], dict[str, Array]],
-        columns: Points,
+        function: Callable[[Coordinates], dict[str, Array]],
+        columns: Columns,
         chunk: int = EVALUATION_CHUNK,
     ) -> dict[str, np.ndarray]:
-        """A function of many points, called with so many of them at once."""
+        """A function of many points, called with at most `chunk` of them at once."""
         count, pieces = columns[TIME].size, []
         with computing_in(self.precision):
             for first in range(0, max(count, 1), chunk):
@@ -312,20 +324,22 @@ class Solution:
 
 @partial(jitted, static_argnums=(0, 1, 2, 3))
 def _derivative(
-    field: Field, domain: Domain, outputs: int, index: MultiIndex, psi: Any, points: Any
-):
+    field: Field, domain: Domain, outputs: int, index: MultiIndex, psi: Psi, points: Coordinates
+) -> Array:
     return jax.vmap(lambda p: field.derivatives(psi, domain, outputs, p, [index])[index])(points)
 
 
 @partial(jitted, static_argnums=(0, 1, 2))
-def _values_on_grid(field: OnGrids, domain: Domain, outputs: int, psi: Any, axes: Any) -> Array:
+def _values_on_grid(
+    field: OnGrids, domain: Domain, outputs: int, psi: Psi, axes: Coordinates
+) -> Array:
     zero = (0,) * len(domain.axes)
     return field.derivatives_on_grid(psi, domain, outputs, axes, [zero])[zero]
 
 
 def _flattened(
-    domain: Domain, coordinates: Mapping[str, Any], extrapolate: bool
-) -> tuple[tuple[int, ...], Points]:
+    domain: Domain, coordinates: Mapping[str, ArrayLike], extrapolate: bool
+) -> tuple[tuple[int, ...], Columns]:
     """The shape to which coordinates broadcast, and one long column for each."""
     checked = _checked(domain, coordinates, extrapolate)
     try:
@@ -338,9 +352,9 @@ def _flattened(
 
 
 def _checked(
-    domain: Domain, coordinates: Mapping[str, Any], extrapolate: bool
+    domain: Domain, coordinates: Mapping[str, ArrayLike], extrapolate: bool
 ) -> dict[str, np.ndarray]:
-    """Coordinates as arrays; all axes given, none strange, all inside the box."""
+    """Coordinates as arrays, if they are those of all axes, and inside the domain."""
     for name in coordinates:
         if name not in domain.axes:
             raise unknown_name("coordinate", name, domain.axes)

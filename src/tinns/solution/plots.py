@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import TypedDict
 
 import jax
 import numpy as np
@@ -18,16 +18,32 @@ from tinns._runtime.files import write_whole
 from tinns._runtime.precision import computing_in
 from tinns.geometry import TIME
 from tinns.nn import Constrained, Field, TimeInduced
+from tinns.nn.backbones import Theta
 from tinns.optim.optimizer import DAMPING, STEP_NORM
 from tinns.solution.core import Solution
 from tinns.solvers import History
-from tinns.solvers.frozen_features.settings import SIMULATED_TIME, STEP_SIZE
+from tinns.solvers.frozen_features.options import SIMULATED_TIME, STEP_SIZE
 from tinns.solvers.history import ERROR, LOSS, VALIDATION_LOSS
 
 SIGNED_COLOURS = "RdBu_r"
 ONE_SIGNED_COLOURS = "viridis"
 ERROR_COLOURS = "magma"
 ERROR_FLOOR = 1e-16
+
+
+class Colours(TypedDict):
+    """A linear colour scale."""
+
+    cmap: str
+    vmin: float
+    vmax: float
+
+
+class ErrorColours(TypedDict):
+    """A logarithmic colour scale."""
+
+    cmap: str
+    norm: LogNorm
 
 
 def plot_solution(solution: Solution, path: str | Path) -> Path:
@@ -83,7 +99,7 @@ def training_figure(solution: Solution) -> Figure:
 
 
 def _marker(history: History, name: str) -> str | None:
-    """A dot for a value that was measured only once, since a line through one point is invisible."""
+    """A dot for a value that was measured only once: a line through one point is invisible."""
     return "o" if history.measured(name)[1].size == 1 else None
 
 
@@ -116,7 +132,7 @@ def trajectory_figure(solution: Solution) -> Figure:
     return figure
 
 
-def _group_names(theta: Any) -> list[str]:
+def _group_names(theta: Theta) -> list[str]:
     """W1, b1, W2, ... for the groups of parameters in their order; g for a single number."""
     names, weights = [], 0
     for leaf in jax.tree.leaves(theta):
@@ -155,7 +171,7 @@ def _images(
     axes: tuple[str, np.ndarray, np.ndarray],
     u: np.ndarray,
     exact: np.ndarray | None,
-    colours: dict[str, Any],
+    colours: Colours,
 ) -> None:
     """Reference, prediction and error, or the prediction alone."""
     space, t, x = axes
@@ -178,7 +194,7 @@ def _slices(
     axes: tuple[str, np.ndarray, np.ndarray],
     u: np.ndarray,
     exact: np.ndarray | None,
-    colours: dict[str, Any],
+    colours: Colours,
     name: str,
 ) -> None:
     """u over x at four times."""
@@ -221,8 +237,10 @@ def _several_dimensions(solution: Solution) -> Figure:
             rows = [("reference", exact), ("prediction", u), ("|error|", np.abs(u - exact))]
         panels = part.subplots(len(rows), len(times), squeeze=False, sharex=True, sharey=True)
         for row, (label, values) in enumerate(rows):
-            style = _error_colours(values) if label == "|error|" else _colours(rows[0][1])
-            shown = np.maximum(values, style["norm"].vmin) if label == "|error|" else values
+            if label == "|error|":
+                shown, style = _error_colours(values)
+            else:
+                shown, style = values, _colours(rows[0][1])
             images = []
             for column, time in enumerate(times):
                 panel = panels[row, column]
@@ -257,8 +275,8 @@ def _cut(lower: float, upper: float) -> float:
     return lower + 0.375 * (upper - lower)
 
 
-def _colours(values: np.ndarray) -> dict[str, Any]:
-    """A diverging scale round zero for values of both signs, else one from end to end."""
+def _colours(values: np.ndarray) -> Colours:
+    """A diverging scale around zero for values of both signs, else one over their range."""
     lowest, highest = float(np.nanmin(values)), float(np.nanmax(values))
     if lowest < -1e-3 * abs(highest) and highest > 1e-3 * abs(lowest):
         limit = max(-lowest, highest)
@@ -271,18 +289,21 @@ def _colours(values: np.ndarray) -> dict[str, Any]:
 def _error_image(
     figure: FigureBase, axes: Axes, x: np.ndarray, y: np.ndarray, error: np.ndarray
 ) -> None:
-    style = _error_colours(error)
-    shown = np.maximum(error, style["norm"].vmin)
+    shown, style = _error_colours(error)
     image = axes.pcolormesh(x, y, shown, rasterized=True, **style)
     axes.set(title=f"|error|, at most {np.nanmax(error):.1e}")
     figure.colorbar(image, ax=axes).minorformatter = NullFormatter()
 
 
-def _error_colours(error: np.ndarray) -> dict[str, Any]:
-    """A logarithmic scale that leaves out the smallest errors, over at least one decade."""
+def _error_colours(error: np.ndarray) -> tuple[np.ndarray, ErrorColours]:
+    """The errors on a logarithmic scale over at least one decade, and that scale.
+
+    It leaves out the smallest errors, which are raised to its lower end.
+    """
     top = max(float(np.nanmax(error)), 10 * ERROR_FLOOR)
     bottom = max(float(np.nanquantile(error, 0.05)), top * 1e-6, ERROR_FLOOR)
-    return {"cmap": ERROR_COLOURS, "norm": LogNorm(min(bottom, top / 10), top)}
+    bottom = min(bottom, top / 10)
+    return np.maximum(error, bottom), {"cmap": ERROR_COLOURS, "norm": LogNorm(bottom, top)}
 
 
 def _known(solution: Solution, axes: dict[str, np.ndarray]) -> dict[str, np.ndarray]:

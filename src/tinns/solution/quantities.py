@@ -1,7 +1,6 @@
-"""What a problem derives from its unknowns, such as a vorticity: traced once, then evaluated."""
+"""Quantities derived from the unknowns, such as a vorticity: traced once, then evaluated."""
 
 from functools import partial
-from typing import Any
 
 import jax
 import jax.numpy as jnp
@@ -14,7 +13,7 @@ from tinns.nn import Field, Formula
 from tinns.objective import Psi
 from tinns.objective.evaluation import as_numbers, describing_errors, evaluate_at
 from tinns.problem.base import Problem
-from tinns.problem.jets import Recorder
+from tinns.problem.jets import Jet, Numbers, Recorder
 from tinns.problem.reference import Reference
 
 
@@ -56,7 +55,7 @@ def _trace(problem: Problem) -> tuple[set[MultiIndex], dict[str, tuple[int, ...]
     corner = {axis: jnp.asarray(problem.domain.interval(axis)[0]) for axis in problem.domain.axes}
     shapes: dict[str, tuple[int, ...]] = {}
 
-    def note(point: Coordinates) -> dict[str, list[Any]]:
+    def note(point: Coordinates) -> dict[str, list[Array]]:
         values = _named_values(posed, recorder.jets(), point)
         for name, value in values.items():
             shapes[name] = (len(value),) if isinstance(value, tuple | list) else ()
@@ -74,7 +73,7 @@ def _trace(problem: Problem) -> tuple[set[MultiIndex], dict[str, tuple[int, ...]
     return recorder.indices, shapes
 
 
-def _named_values(problem: Problem, jets: list[Any], point: Coordinates) -> dict[str, Any]:
+def _named_values(problem: Problem, jets: list[Jet], point: Coordinates) -> dict[str, Numbers]:
     values = problem.quantities(*jets, *(point[axis] for axis in problem.domain.axes))
     if not isinstance(values, dict) or any(not isinstance(name, str) for name in values):
         raise UserError(

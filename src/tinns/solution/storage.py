@@ -18,6 +18,7 @@ from tinns._runtime.former_names import present_name
 from tinns._runtime.precision import computing_in
 from tinns.geometry import TIME, Box, Domain
 from tinns.nn import Constrained, Field
+from tinns.nn.registry import REGISTERED
 from tinns.objective.constraints import constrained
 from tinns.problem.base import Problem
 from tinns.problems import PROBLEMS, problem_named
@@ -26,7 +27,7 @@ from tinns.solvers import History
 
 FORMAT = "tinns-solution-1"
 
-# Only these descriptions are ever built from a file.
+# Only these descriptions, and those that a user registered, are ever built from a file.
 _DESCRIPTIONS: dict[str, type] = {
     cls.__name__: cls
     for cls in (
@@ -47,9 +48,6 @@ _DESCRIPTIONS: dict[str, type] = {
         fields.Windowed,
     )
 }
-
-
-# What classes were called in files of earlier versions.
 
 
 def save(solution: Solution, path: str | Path) -> Path:
@@ -83,7 +81,7 @@ def save(solution: Solution, path: str | Path) -> Path:
 def load(path: str | Path, problem: str | Problem | None = None) -> Solution:
     """Read a solution file. A problem of your own must be given for its reference to be known.
 
-    It must also be given if conditions are built in: their functions are code, which no file has.
+    It must also be given if conditions are built in: their functions are code, which no file holds.
     """
     path = Path(path)
     problem = problem_named(problem) if isinstance(problem, str) else problem
@@ -202,7 +200,7 @@ def _with_conditions(field: Field, header: dict[str, Any], problem: Problem | No
 
 
 def _probe(field: Constrained, domain: Domain) -> list[float]:
-    """The prescribed values inside the box, by which a file tells one problem from another."""
+    """The prescribed values inside the box, by which a file identifies the problem."""
     with jax.enable_x64(True):
         point = {
             axis: jnp.asarray(lower + (upper - lower) * 0.618**number)
@@ -218,7 +216,10 @@ def describe(value: Any) -> Any:
     try:
         revive(data)
     except KeyError as unknown:
-        raise UserError(f"a {unknown.args[0]} cannot be written to a solution file") from None
+        raise UserError(
+            f"a {unknown.args[0]} cannot be written to a solution file; put @tinns.nn.register "
+            "above its class"
+        ) from None
     return data
 
 
@@ -227,7 +228,7 @@ def revive(data: Any) -> Any:
     if isinstance(data, dict):
         settings = {str(name): revive(value) for name, value in data.items() if name != "class"}
         name = str(data["class"])
-        return _DESCRIPTIONS[present_name(name)](**settings)
+        return (_DESCRIPTIONS | REGISTERED)[present_name(name)](**settings)
     return tuple(data) if isinstance(data, list) else data
 
 

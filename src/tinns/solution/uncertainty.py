@@ -9,7 +9,7 @@ observed rows by
 
 the sandwich of a penalised fit. H = J_o A J_oᵀ is the observed part of the hat matrix, and σ² comes
 from the observed residuals with tr (I - H)² degrees of freedom, n - tr H for a projection.
-The small D, on the network's parameters alone, keeps directions that no row can tell apart finite.
+The small D, on the network's parameters alone, keeps directions that no row determines finite.
 
 Only triangular factors are held: rows come in chunks, and each chunk is folded into a factor.
 """
@@ -17,7 +17,7 @@ Only triangular factors are held: rows come in chunks, and each chunk is folded 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import Any
+from typing import NotRequired, TypedDict
 
 import jax
 import numpy as np
@@ -36,6 +36,17 @@ CHUNK_ROWS = 4096  # whose Jacobian is held at once
 DAMPING = 1e-12  # √D relative to the largest column of J: well above round-off
 LARGEST = 8000  # parameters: factors of more take minutes and gigabytes
 IDENTIFIED = 1e-9  # least part of a coefficient's column that no network parameter imitates
+
+
+class EstimateData(TypedDict):
+    """An `Estimate` as plain data."""
+
+    value: float
+    standard_error: float | None
+    interval: list[float] | None
+    remaining_step: float | None
+    true: NotRequired[float]
+    error: NotRequired[float | None]
 
 
 @dataclass(frozen=True)
@@ -58,18 +69,22 @@ class Estimate:
         """|value - true|, where the truth is known."""
         return None if self.true is None else abs(self.value - self.true)
 
-    def as_data(self) -> dict[str, Any]:
+    def as_data(self) -> EstimateData:
         """Plain data for a record; `from_data` gives the estimate back."""
-        data: dict[str, Any] = {"value": self.value, "standard_error": self.standard_error}
-        data["interval"] = None if self.interval is None else list(self.interval)
-        data["remaining_step"] = self.remaining_step
-        return data if self.true is None else data | {"true": self.true, "error": self.error}
+        data: EstimateData = {
+            "value": self.value,
+            "standard_error": self.standard_error,
+            "interval": None if self.interval is None else list(self.interval),
+            "remaining_step": self.remaining_step,
+        }
+        return data if self.true is None else {**data, "true": self.true, "error": self.error}
 
     @classmethod
-    def from_data(cls, data: Any) -> "Estimate":
-        interval = data["interval"] and tuple(data["interval"])
-        told = (data["standard_error"], interval, data["remaining_step"])
-        return cls(data["value"], *told, true=data.get("true"))
+    def from_data(cls, data: EstimateData) -> "Estimate":
+        lower_upper = data["interval"]
+        interval = None if lower_upper is None else (lower_upper[0], lower_upper[1])
+        uncertainty = (data["standard_error"], interval, data["remaining_step"])
+        return cls(data["value"], *uncertainty, true=data.get("true"))
 
 
 def estimates(
@@ -99,9 +114,9 @@ def estimates(
     for name, value in values.items():
         error, step = (float(a[order.index(name)]) for a in (errors, steps))
         interval = (value - reach * error, value + reach * error)
-        is_told = bool(np.isfinite([*interval, step]).all())
-        told = (error, interval, step) if is_told else (None, None, None)
-        found[name] = Estimate(value, *told, true=problem.truth.get(name))
+        is_determined = bool(np.isfinite([*interval, step]).all())
+        uncertainty = (error, interval, step) if is_determined else (None, None, None)
+        found[name] = Estimate(value, *uncertainty, true=problem.truth.get(name))
     return found
 
 
@@ -128,10 +143,10 @@ class RowFactor:
 def linear_answer(
     penalties: Sequence[RowFactor], observed: Sequence[RowFactor], coefficients: int
 ) -> tuple[np.ndarray, float, np.ndarray]:
-    """Of the last so many parameters: standard errors, degrees of freedom of the noise, next steps.
+    """Standard errors, degrees of freedom of the noise, next steps; of the last parameters.
 
-    A next step is that of Gauss and Newton. Not finite where the rows do not determine a
-    coefficient, or no residual is left to see the noise by.
+    There are `coefficients` of these. A next step is that of Gauss and Newton. The results are not
+    finite if the rows do not determine a coefficient, or leave no residual to estimate the noise.
     """
     everything = np.concatenate([f.matrix for f in (*penalties, *observed)])
     size = everything.shape[1] - 1

@@ -1,7 +1,7 @@
 """Solvers: from a posed problem to a field that satisfies it."""
 
 from tinns.solvers.checkpoint import pack
-from tinns.solvers.frozen_features.settings import FrozenFeatures
+from tinns.solvers.frozen_features.options import FrozenFeatures
 from tinns.solvers.history import History
 from tinns.solvers.least_squares.balancing import (
     Balance,

@@ -21,7 +21,7 @@ WINDOW = "window"  # a column of the history: the number of the window, from 1
 
 
 def window_edges(windows: int | Sequence[float], domain: Domain) -> tuple[float, ...]:
-    """The times between which windows lie: so many of equal length, or as given."""
+    """The edges of the windows: of a number of windows of equal length, or as given."""
     if isinstance(windows, int | np.integer) and not isinstance(windows, bool) and windows >= 1:
         return tuple(np.linspace(domain.start, domain.end, int(windows) + 1).tolist())
     edges: tuple[float, ...] = ()

@@ -1,4 +1,4 @@
-"""The share of one direction is that of the mathematics, and the fits behind it are fits."""
+"""The rank-one diagnostic: shares of the leading singular value, and the fits they come from."""
 
 import jax
 import numpy as np
@@ -28,12 +28,12 @@ def test_one_direction_explains_a_path_along_a_line():
 
 
 @pytest.mark.parametrize("size", [2, 5])
-def test_orthogonal_directions_share_alike(size):
+def test_orthogonal_directions_have_equal_shares(size):
     rotation, _ = np.linalg.qr(np.random.default_rng(0).normal(size=(size, size)))
     assert leading_share(3 * rotation) == pytest.approx(1 / size)
 
 
-def test_what_does_not_move_has_no_second_direction():
+def test_a_constant_path_has_a_share_of_one():
     assert leading_share(np.zeros((4, 3))) == 1
 
 
@@ -47,7 +47,7 @@ def test_groups_are_the_parameters_of_the_network(fits):
     assert shapes == {"W1": (3, 12), "b1": (3, 6), "W2": (3, 6)}
 
 
-def test_the_stated_error_is_that_of_the_parameters(fits):
+def test_the_recorded_error_is_that_of_the_parameters(fits):
     x = np.linspace(-1, 1, 40, endpoint=False)
     known = KortewegDeVries().reference().on_grid(x=x, t=fits.times)
     for number, error in enumerate(fits.errors):
@@ -63,12 +63,12 @@ def test_a_fit_ends_at_its_target_or_its_limit(fits):
     assert np.all((fits.errors <= TARGET) | (fits.iterations == 60))
 
 
-def test_seconds_are_shared_by_all_fits():
+def test_the_time_limit_is_for_all_fits_together():
     fits = fit_times(MLP((2,)), 3, 40, Stop(seconds=1e-3), seed=0, progress=False)
-    assert np.all(fits.iterations[1:] == BATCH)  # u* is out of reach: each ends at the first look
+    assert np.all(fits.iterations[1:] == BATCH)  # u* is out of reach: each ends after one batch
 
 
-def test_a_fit_starts_from_the_one_before():
+def test_a_fit_starts_from_the_previous_one():
     one, two = (
         fit_times(MLP((6,)), times, 40, Stop(iterations=2), seed=0, progress=False)
         for times in (2, 3)
@@ -81,12 +81,12 @@ def test_a_fit_starts_from_the_one_before():
     assert np.linalg.norm(two.groups["W1"][2] - start) < steps.sum()
 
 
-def test_the_table_stands_beside_the_papers():
+def test_findings_have_the_papers_shares():
     findings = rank_one_shares(Request(iterations=2, progress=False), times=3, points=64)
     assert [row[0] for row in findings.rows] == [f"{g}(t)" for g in ("W1", "b1", "W2", "b2", "W3")]
     assert [row[-1] for row in findings.rows] == ["95 %", "87 %", "93 %", "89 %", "99 %"]
     shares = findings.data["shares"]
-    assert set(shares) == set(published()["singular-values"]["kdv"])
+    assert set(shares) == set(published()["singular-values"].problems["kdv"])
     for share in shares.values():
         assert 0 < share["centred"] <= 1
         assert 0 < share["whole"] <= 1

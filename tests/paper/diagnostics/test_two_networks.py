@@ -1,4 +1,4 @@
-"""MLP against TINN on Burgers: exact slopes, measures of unsteadiness, files and commands."""
+"""MLP against TINN on Burgers: exact slopes, measures of stability, files and commands."""
 
 import json
 
@@ -18,7 +18,7 @@ from tinns.solvers import History
 pytestmark = pytest.mark.usefixtures("quick_compilation")
 
 
-def test_the_exact_slope_is_that_of_differences():
+def test_the_exact_slope_agrees_with_finite_differences():
     times = np.array([0.0, 5e-4, 0.2, 0.51, 1.0])
     u, h = Burgers().reference(), 1e-4
     ahead = [u(x=n * h, t=times) for n in (-2, -1, 1, 2)]
@@ -27,7 +27,7 @@ def test_the_exact_slope_is_that_of_differences():
     assert exact_slope(times)[0] == pytest.approx(-np.pi)
 
 
-def test_the_slope_is_steepest_where_it_is_known_to_be():
+def test_the_slope_is_steepest_at_the_published_time():
     """After C. Basdevant et al., "Spectral and finite difference solutions of the Burgers equation"
     (1986): 152.00516 at πt = 1.6037."""
     times = np.linspace(0.45, 0.55, 1001)
@@ -49,16 +49,16 @@ def history(loss, steps=None, redraws=None):
     )
 
 
-def test_rises_are_counted_but_for_new_points():
+def test_rises_are_counted_except_after_a_redraw():
     assert unsteadiness(history([4, 3, 2, 1]), 4)["rises"] == 0
     assert unsteadiness(history([4, 3, 5, 2, 1]), 5)["rises"] == pytest.approx(1 / 4)
     redrawn = history([4, 3, 5, 2, 1], redraws=[0, 0, 1, 1, 1])
     assert unsteadiness(redrawn, 5)["rises"] == 0
     assert unsteadiness(redrawn, 5)["redraws"] == 1
-    assert unsteadiness(history([4, 3, 5]), 2)["rises"] == 0  # what comes later does not count
+    assert unsteadiness(history([4, 3, 5]), 2)["rises"] == 0  # later iterations do not count
 
 
-def test_the_spread_is_about_the_trend():
+def test_the_spread_is_about_a_running_median():
     loss = np.ones(2000)
     trend = np.linspace(0, -6, 2000)
     noise = 0.2 * (-1.0) ** np.arange(2000)
@@ -70,12 +70,13 @@ def test_the_spread_is_about_the_trend():
 
 
 @pytest.fixture
-def tiny(monkeypatch):
-    """Burgers with few points and steps that compile soon; the networks are those compared."""
+def tiny(monkeypatch, coarse_grids):
+    """Burgers with few points and an optimiser that compiles quickly; the networks are kept."""
     few = tinns.Counts(30, 10, 10)
-    quick = {"points": few, "validation": few, "optimizer": tinns.Adam(), "redraw": None}
-    small = {name: recipe.replace(**quick) for name, recipe in RECIPES["burgers"].items()}
-    monkeypatch.setattr(Burgers, "recipes", small)
+    small = RECIPES["burgers"]["fast"].replace(
+        points=few, validation=few, optimizer=tinns.Adam(), redraw=None
+    )
+    monkeypatch.setattr(Burgers, "recipes", {"fast": small, "paper": small})
 
 
 CURVES = {
@@ -84,30 +85,53 @@ CURVES = {
 }
 
 
-@pytest.mark.usefixtures("tiny")
-@pytest.mark.parametrize("name", list(CURVES))
-def test_one_command_makes_picture_table_and_numbers(name, tmp_path, capsys):
-    options = ["--iterations", "3", "--seed", "1", "--out", str(tmp_path / "new"), "--quiet"]
-    assert main(["diagnose", name, *options]) == 0
-    shown = capsys.readouterr().out
-    assert "MLP" in shown
-    assert "TINN" in shown
-    written = {path.name for path in (tmp_path / "new").iterdir()}
-    assert written == {f"{name}.{end}" for end in ("png", "md", "json")}
-    found = json.loads((tmp_path / "new" / f"{name}.json").read_text())
-    assert (found["diagnostic"], found["seed"]) == (name, 1)
-    for method, network in found["networks"].items():
-        assert network["iterations"] == 3
-        assert (
-            network["parameters"] == printed("spatial-derivative", "burgers", method)["parameters"]
-        )
-        for curve in CURVES[name]:
-            length = len(found["times"]) if curve == "errors" else 3
-            assert len(network[curve]) == length
-            assert np.isfinite(np.array(network[curve], float)).all()
-    if name == "spatial-derivative":
-        network = found["networks"]["mlp"]
+@pytest.fixture
+def solved_once(monkeypatch):
+    """Runs with the same settings are shared by the diagnostics."""
+    solutions = {}
+
+    def solve(problem, recipe, method, seed, progress):
+        key = (repr(recipe), method, seed)
+        if key not in solutions:
+            solutions[key] = tinns.solve(problem, recipe, method, seed, progress=progress)
+        return solutions[key]
+
+    monkeypatch.setattr("tinns.paper.diagnostics.two_networks.solve", solve)
+
+
+@pytest.mark.long
+@pytest.mark.usefixtures("tiny", "solved_once")
+def test_one_command_writes_picture_table_and_numbers(tmp_path, capsys):
+    for name, curves in CURVES.items():
+        out = tmp_path / name
+        options = ["--iterations", "3", "--seed", "1", "--out", str(out), "--quiet"]
+        assert main(["diagnose", name, *options]) == 0
+        shown = capsys.readouterr().out
+        assert {path.name for path in out.iterdir()} == {
+            f"{name}.{end}" for end in ("png", "md", "json")
+        }
+        table = (out / f"{name}.md").read_text()
+        found = json.loads((out / f"{name}.json").read_text())
+        assert (found["diagnostic"], found["seed"]) == (name, 1)
+        assert list(found["networks"]) == ["mlp", "tinn"]
+        for method, network in found["networks"].items():
+            assert network["iterations"] == 3
+            parameters = printed("spatial-derivative", "burgers", method).parameters
+            assert network["parameters"] == parameters
+            assert str(parameters) in shown
+            assert str(parameters) in table
+            assert f"{network['relative_l2']:.2e}" in table
+            for curve in curves:
+                length = len(found["times"]) if curve == "errors" else 3
+                assert len(network[curve]) == length
+                assert np.isfinite(np.array(network[curve], float)).all()
+    slopes, stability = (json.loads((tmp_path / n / f"{n}.json").read_text()) for n in CURVES)
+    for network in slopes["networks"].values():
         assert network["largest_error"] == max(network["errors"])
+        assert network["mean_error"] == pytest.approx(np.mean(network["errors"]))
+    assert stability["common_iterations"] == 3
+    for network in stability["networks"].values():
+        assert network["final_loss"] == network["loss"][-1]
 
 
 @pytest.mark.usefixtures("tiny")
@@ -128,7 +152,7 @@ def test_an_interruption_ends_the_whole_comparison(tmp_path, capsys, monkeypatch
 
 
 @pytest.mark.parametrize(
-    ("arguments", "said"),
+    ("arguments", "message"),
     [
         (["rank-on"], "did you mean 'rank-one'"),
         (["rank-one", "--iterations", "0"], "iterations"),
@@ -137,11 +161,13 @@ def test_an_interruption_ends_the_whole_comparison(tmp_path, capsys, monkeypatch
     ],
     ids=lambda value: " ".join(value) if isinstance(value, list) else "",
 )
-def test_a_mistake_is_one_line_and_writes_nothing(arguments, said, tmp_path, capsys, monkeypatch):
+def test_a_mistake_is_one_line_and_writes_nothing(
+    arguments, message, tmp_path, capsys, monkeypatch
+):
     monkeypatch.chdir(tmp_path)
     assert main(["diagnose", *arguments]) == 2
     (line,) = capsys.readouterr().err.strip().splitlines()
-    assert said in line
+    assert message in line
     assert list(tmp_path.iterdir()) == []
 
 

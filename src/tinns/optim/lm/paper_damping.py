@@ -22,9 +22,9 @@ class DampingState(NamedTuple):
 class PaperDamping:
     """The damping of [TINN, Alg. 1]: down by γ↓ when the loss fell, up by γ↑ when it rose.
 
-    `period` and `half` tell the printed algorithm from the published program: as printed, the
-    damping moves at every step and ℓ = ½‖L‖²; as published, it moves at every second step, so that
-    it compares with the loss two steps before, and ℓ = ‖L‖². Steps are always taken.
+    `period` and `half` distinguish the printed algorithm from the published program: as printed,
+    the damping moves at every step and ℓ = ½‖L‖²; as published, it moves at every second step, so
+    that it compares with the loss two steps before, and ℓ = ‖L‖². Steps are always taken.
     """
 
     mu0: float = 10.0

@@ -1,13 +1,12 @@
 """Where the equation is collocated, and which features are drawn there.
 
-Points crowd where the initial value is steep, and their weights undo that: sums over them stay
-means over the box. A least-squares projection in that norm inherits the equation's own stability;
+Points are denser where the initial value is steep, and weights compensate for it: weighted sums are
+means over the box. A least-squares projection in that norm inherits the stability of the equation;
 with rows of equal weight it need not.
 """
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
 
 import jax
 import jax.numpy as jnp
@@ -18,18 +17,18 @@ from tinns._runtime.errors import UserError
 from tinns.geometry import TIME, Coordinates, Counts, Domain, Initial, QuasiRandom
 from tinns.nn import RandomFeatures
 from tinns.nn.embeddings import embed_space
-from tinns.solvers.frozen_features.settings import FrozenFeatures
+from tinns.solvers.frozen_features.options import FrozenFeatures
 
 CANDIDATES = 256  # for each point
 PAIRS = 40  # candidates for each feature
-NEIGHBOURS = 8  # a feature rises over more points than these, or the points would not see it
+NEIGHBOURS = 8  # a feature rises over more points than these, or the points would miss it
 
 Targets = Callable[[Coordinates], jax.Array]  # the initial values at one point, one after the other
 
 
 @dataclass(frozen=True)
 class Collocation:
-    """Points of space, the share of the box that each stands for, and the initial values there."""
+    """Points of space, the share of the box that each represents, and the initial values there."""
 
     points: dict[str, np.ndarray]
     shares: np.ndarray
@@ -113,7 +112,9 @@ def _pairs(
     return first[chosen], second[chosen]
 
 
-def _with_slopes(targets: Targets, domain: Domain, pool: Coordinates) -> tuple[Any, Any]:
+def _with_slopes(
+    targets: Targets, domain: Domain, pool: Coordinates
+) -> tuple[jax.Array, jax.Array]:
     """The targets at all points, and the size of their gradient on the box scaled to a cube."""
     lengths = {axis: domain.interval(axis)[1] - domain.interval(axis)[0] for axis in domain.space}
 

@@ -3,23 +3,23 @@
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Any
 
 import jax
 import jax.numpy as jnp
 import numpy as np
 from jax import Array
+from jaxtyping import PyTree
 
 from tinns._runtime.compilation import compiled
 from tinns._runtime.errors import UserError
+from tinns.solvers.frozen_features.options import EXPLICIT, IMPLICIT, FrozenFeatures
 from tinns.solvers.frozen_features.semidiscrete import Data, Rate, Semidiscrete
-from tinns.solvers.frozen_features.settings import EXPLICIT, IMPLICIT, FrozenFeatures
 from tinns.solvers.frozen_features.sorting import METHOD
 
 BLOCK = 256  # steps tried in one compiled call
-LEAST_STEPS = 24  # over the whole interval, so that the path can be told from its steps
-STIFF = 3000.0  # times 1/duration: eigenvalues beyond ask for an implicit solver
-BEYOND = 1e8  # times the size of the start: no solution any more
+LEAST_STEPS = 24  # over the whole interval, so that the path can be fitted to its steps
+STIFF = 3000.0  # times 1/duration: larger eigenvalues need an implicit solver
+BEYOND = 1e8  # times the size of the start: the solution has diverged
 ROUND_OFF = 1e-8
 
 
@@ -38,7 +38,7 @@ class MarchState:
         return len(self.times) - 1
 
     def first(self, steps: int) -> "MarchState":
-        """The first so many steps."""
+        """The state after the first `steps` steps."""
         kept = slice(0, steps + 1)
         return MarchState(self.times[kept], self.states[kept], self.seconds[kept], self.step)
 
@@ -58,7 +58,7 @@ class Prepared:
 
 
 def prepare(ode: Semidiscrete, interval: tuple[float, float]) -> Prepared:
-    """Look at the Jacobian, and march by it alone where the ODE is affine with a constant one."""
+    """Compute the Jacobian, which replaces the ODE where that is affine with a constant one."""
     before = time.perf_counter()
     shape, random = ode.start.shape, np.random.default_rng(0)
     size = np.linalg.norm(ode.start) / np.sqrt(ode.start.size) + 1e-3
@@ -133,8 +133,8 @@ class Integrator:
 
 def _block(
     rate: Rate, solver: str, settings: FrozenFeatures, duration: float
-) -> Callable[..., Any]:
-    """(t, end, y, first step, data) -> times, states, how many, and whether all went well."""
+) -> Callable[[Array, Array, Array, Array, Data], tuple[PyTree, ...]]:
+    """(t, end, y, first step, data) -> times, states, their number, and whether all went well."""
     import diffrax
 
     term = diffrax.ODETerm(rate)  # pyright: ignore[reportArgumentType]
@@ -147,7 +147,9 @@ def _block(
         dtmax=duration / LEAST_STEPS,
     )
 
-    def advance(start: Array, end: Array, state: Array, step: Array, data: Data) -> tuple[Any, ...]:
+    def advance(
+        start: Array, end: Array, state: Array, step: Array, data: Data
+    ) -> tuple[PyTree, ...]:
         found = diffrax.diffeqsolve(
             term,
             method,
@@ -169,7 +171,7 @@ def _block(
 
 
 def _matrix_alone(ode: Semidiscrete, jacobian: np.ndarray) -> Semidiscrete:
-    """The same ODE, affine in y, by its matrix: far smaller than the tables at all points."""
+    """The same affine ODE by its matrix, which is far smaller than the tables at all points."""
     shape = ode.start.shape
 
     def rate(t: Array, y: Array, data: Data) -> Array:

@@ -16,9 +16,9 @@ from tinns.objective import Objective, Psi, System, Window, assemble
 from tinns.solvers.checkpoint import Arrays, unpack
 from tinns.solvers.frozen_features.collocation import Collocation, collocation, draw_hidden
 from tinns.solvers.frozen_features.integration import Integrator, MarchState, Prepared, prepare
+from tinns.solvers.frozen_features.options import SIMULATED_TIME, STEP_SIZE, FrozenFeatures
 from tinns.solvers.frozen_features.panels import fit_panels
 from tinns.solvers.frozen_features.semidiscrete import semidiscrete
-from tinns.solvers.frozen_features.settings import SIMULATED_TIME, STEP_SIZE, FrozenFeatures
 from tinns.solvers.frozen_features.sorting import METHOD, Posed, sorted_conditions
 from tinns.solvers.history import ERROR, ITERATION, LOSS, SECONDS, VALIDATION_LOSS, History
 from tinns.solvers.progress import Reporter, Snapshot

@@ -5,7 +5,7 @@ from numpy.polynomial import chebyshev
 
 from tinns.nn.random_features import DEGREE
 
-FEWEST = DEGREE + 2  # steps on a panel: fewer do not tell a polynomial of this degree
+FEWEST = DEGREE + 2  # steps on a panel: fewer do not determine a polynomial of this degree
 
 
 def fit_panels(

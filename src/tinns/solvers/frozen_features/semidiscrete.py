@@ -3,7 +3,7 @@
 At every collocation point the equation, affine in its highest derivative in time, gives that
 derivative, p = -M⁻¹ R. The coefficients' derivative is the least-squares fit of p by the features,
 with a row for every condition on a face: h = 0 there becomes ḣ = -κ h (or ḧ = -2κ ḣ - κ² h), which
-holds h at zero and brings it back.
+keeps h at zero and damps errors.
 
 With K = U S Vᵀ the weighted features and face rows, the state is a = S Vᵀ c: U has orthonormal
 columns, so that a is as large as u, whatever the size of c.
@@ -11,12 +11,12 @@ columns, so that a is as large as u, whatever the size of c.
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
 
 import jax
 import jax.numpy as jnp
 import numpy as np
 from jax import Array
+from jaxtyping import PyTree
 
 from tinns._runtime.errors import UserError
 from tinns.geometry import TIME, Batch, Coordinates, MultiIndex
@@ -26,7 +26,7 @@ from tinns.objective.evaluation import evaluate_at
 from tinns.problem.base import Condition, Evaluate
 from tinns.problem.jets import jets_of
 from tinns.solvers.frozen_features.collocation import Collocation
-from tinns.solvers.frozen_features.settings import FrozenFeatures
+from tinns.solvers.frozen_features.options import FrozenFeatures
 from tinns.solvers.frozen_features.sorting import (
     METHOD,
     Posed,
@@ -37,7 +37,7 @@ from tinns.solvers.frozen_features.sorting import (
 
 ROUND_OFF = 1e-8  # how far from affine a residual may seem, relative to its size
 
-Data = dict[str, Any]  # the arrays that the rate works on, handed to compiled functions
+Data = dict[str, PyTree]  # the arrays that the rate works on, handed to compiled functions
 Rate = Callable[[Array, Array, Data], Array]
 
 
@@ -101,7 +101,7 @@ def _face(
     posed: Posed,
     field: RandomFeatures,
     settings: FrozenFeatures,
-    hidden: Any,
+    hidden: dict[str, Array],
     condition: Condition,
     key: Array,
 ) -> _Face:
@@ -197,7 +197,11 @@ def _given(posed: Posed, face: _Face, points: Batch, t: Array, order: int) -> li
 
 
 def _face_rows(
-    posed: Posed, field: RandomFeatures, hidden: Any, condition: Condition, points: Batch
+    posed: Posed,
+    field: RandomFeatures,
+    hidden: dict[str, Array],
+    condition: Condition,
+    points: Batch,
 ) -> np.ndarray:
     """The matrix of a linear condition: ∂h/∂c, of shape (rows, (width + 1) * outputs)."""
     problem = posed.problem
@@ -237,7 +241,7 @@ def _check_affine(posed: Posed, places: Collocation) -> None:
 
     @jax.jit
     @jax.vmap
-    def at(v: Any, point: Coordinates, p: Array) -> tuple[Array, ...]:
+    def at(v: dict[MultiIndex, Array], point: Coordinates, p: Array) -> tuple[Array, ...]:
         residual = _residual_of(posed, v, point)
         rest, matrix = residual(0 * p), jax.jacfwd(residual)(0 * p)
         return rest, residual(p) - rest, matrix @ p, matrix

@@ -67,7 +67,7 @@ class Balance:
 class GradientNorms:
     """Weights that give the gradients of all conditions equal norms.
 
-    Every so many iterations w_i ← m·w_i + (1 - m)·mean_j ‖∇L_j‖ / ‖∇L_i‖, from w = 1, with L_i the
+    Every `every` iterations w_i ← m·w_i + (1 - m)·mean_j ‖∇L_j‖ / ‖∇L_i‖, from w = 1, with L_i the
     mean square of one kind of row and m the `momentum` (S. Wang et al., 2023, arXiv:2308.08468).
     """
 
@@ -131,7 +131,7 @@ def kernel_diagonals(objective: Objective, psi: Psi) -> Factors:
 def every_so_often(
     every: int, iteration: Array, compute: Callable[[], Array], last: Array
 ) -> Array:
-    """A value computed at every so many iterations, and kept in between."""
+    """A value computed every `every` iterations, and kept in between."""
     if every == 1:
         return compute()
     return jax.lax.cond(iteration % every == 0, compute, lambda: last)

@@ -1,11 +1,10 @@
 """A start from the initial values: the last layer is fitted to them, at all times."""
 
-from typing import Any
-
 import jax
 import jax.numpy as jnp
 import numpy as np
 from jax import Array
+from jax.typing import ArrayLike
 
 from tinns._runtime.compilation import jitted
 from tinns._runtime.errors import UserError
@@ -58,7 +57,7 @@ def fit_initial_layer(system: System, psi: Psi) -> Psi:
 
 def _initial_values(system: System, point: dict[str, Array]) -> dict[int, Array]:
     """The prescribed initial values at a point, by number of the unknown."""
-    found: dict[int, Any] = {}
+    found: dict[int, ArrayLike] = {}
     for condition in system.problem.all_conditions():
         given = condition.prescribes
         is_initial = isinstance(condition.region, Initial)

@@ -34,7 +34,7 @@ def forecast(rows: int, parameters: int, itemsize: int, layout: Layout) -> float
 def fitting_layout(
     rows: int, parameters: int, itemsize: int, shards: int, free: float
 ) -> tuple[Layout, str | None]:
-    """The layout for so many free bytes on each device; also what to tell the user, if anything."""
+    """The layout for `free` bytes on each device, and a message for the user if one is needed."""
     whole = Layout(max(rows, 1), shards)
     need, may = forecast(rows, parameters, itemsize, whole), SHARE * free
     if need <= may:

@@ -1,7 +1,7 @@
 """The compiled part of training: many steps in one call, each with its validation."""
 
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import jax
 import jax.numpy as jnp
@@ -35,6 +35,7 @@ def factor_column(kind: str) -> str:
 
 Reports = dict[str, Array]
 Points = tuple[Batch, ...]
+Carry = tuple[LoopState, Points, Reports, Array]  # the array: the number of steps taken
 
 
 class CallArguments(NamedTuple):
@@ -57,7 +58,7 @@ def iterations(
     """(state, points, validation, call) -> state, points, reports and the number of steps taken.
 
     It ends before `call.steps` steps where the points or the program should change. Reports have
-    CAPACITY entries. Points are returned only if the settings change them `every` so often.
+    CAPACITY entries. Points are returned only if the settings change them inside the program.
     """
     redraw, balance, emphasis = settings.redraw or NEVER, settings.balance, settings.emphasis
     every = redraw.every
@@ -111,7 +112,7 @@ def iterations(
             key = jax.random.fold_in(call.key, number)
             return system.draw(key, settings.points, settings.sampler)
 
-        def body(value: Any) -> Any:
+        def body(value: Carry) -> Carry:
             inner, changing, table, number = value
             total = call.done + number
             if every is not None:
@@ -124,7 +125,7 @@ def iterations(
             table = {name: table[name].at[number].set(report[name]) for name in table}
             return inner, changing, table, number + 1
 
-        def keeps_going(value: Any) -> Array:
+        def keeps_going(value: Carry) -> Array:
             inner, _, _, number = value
             return (number < call.steps) & ~inner.overfitted & ~inner.switching
 

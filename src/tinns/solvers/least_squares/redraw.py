@@ -18,8 +18,8 @@ BUSY = 10_000  # interior points: on a GPU, steps on fewer are hardly faster
 class Redraw:
     """Redraw all training points whenever validation exceeds `ratio` times training (None: never).
 
-    In addition, points are redrawn `every` so many iterations, inside the compiled program: every
-    iteration for fresh batches. With `candidates` > 1 that many times more points are drawn, and
+    In addition, points are redrawn after `every` iterations inside the compiled program: `every=1`
+    gives fresh batches. With `candidates` > 1 that many times more points are drawn, and
     those kept are chosen with a density proportional to |residual|, except for a `uniform` share.
     Points that lasted less than `lasting` iterations are followed by more: `ladder` gives the
     counts, in multiples of the recipe's. A CPU starts on its first rung, other devices with 10,000

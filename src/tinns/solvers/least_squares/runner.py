@@ -3,17 +3,17 @@
 import time
 from collections.abc import Callable, Hashable
 from dataclasses import replace
-from typing import Any
 
 import jax
 import jax.numpy as jnp
 import numpy as np
 from jax.sharding import Mesh, NamedSharding, PartitionSpec
+from jaxtyping import PyTree
 
 from tinns._runtime.compilation import compiled, jitted
 from tinns._runtime.errors import UserError
 from tinns.geometry import Batch, spans_grids
-from tinns.objective import Layout, Psi, System, Window
+from tinns.objective import Block, Layout, Psi, System, Window
 from tinns.objective.layout import ROWS
 from tinns.optim.optimizer import Optimizer, program_for
 from tinns.solvers.least_squares.memory import Device, fitting_layout, free_bytes
@@ -23,7 +23,7 @@ from tinns.solvers.least_squares.settings import LeastSquares
 from tinns.solvers.least_squares.state import LoopState, RunState, first_loop_state
 from tinns.solvers.progress import Reporter
 
-Program = Callable[..., Any]
+Program = Callable[..., PyTree]  # compiled: trees of arrays in and out
 
 
 class Runner:
@@ -136,7 +136,7 @@ class Runner:
         """Training and validation loss of ψ by the recipe's weights.
 
         Every step reports them as it begins: one more step, which is discarded, costs less than a
-        program of its own.
+        separate program.
         """
         loop = state.loop
         asked = loop._replace(
@@ -173,7 +173,7 @@ class Runner:
         if settings.chunk is not None or not settings.optimizer.forms_jacobian:
             return Layout(settings.chunk or Layout().chunk, shards)
         leaves = jax.tree.leaves(psi)
-        pairs: list[tuple[Any, Batch]] = list(zip(self.system.blocks, points, strict=True))
+        pairs: list[tuple[Block, Batch]] = list(zip(self.system.blocks, points, strict=True))
         layout, message = fitting_layout(
             sum(data.count * len(block.row_names) for block, data in pairs),
             sum(leaf.size for leaf in leaves),
@@ -186,7 +186,7 @@ class Runner:
         return layout
 
     def _compiled(
-        self, name: Hashable, activity: str, function: Program, *arguments: Any
+        self, name: Hashable, activity: str, function: Program, *arguments: PyTree
     ) -> Program:
         if name not in self._programs:
             self.reporter.status(activity)
@@ -212,7 +212,7 @@ def call_arguments(
 
 
 def _devices(settings: LeastSquares) -> list[Device]:
-    """The devices to use: one, where rows must see each other or are redrawn all the time."""
+    """The devices to use: only one if rows depend on each other or are redrawn within a call."""
     found = jax.devices()
     redrawn = settings.redraw is not None and settings.redraw.every is not None
     if spans_grids(settings.sampler) or settings.emphasis or redrawn:

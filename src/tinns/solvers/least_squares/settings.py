@@ -26,7 +26,7 @@ class LeastSquares:
     balance: Balancing | None = None  # None: weights stay fixed
     emphasis: Emphasis | None = None  # None: all points of a region count alike
     fit_initial_layer: bool = False  # the last layer starts as a fit of the initial values
-    validate: int = 1  # the validation loss is computed every so many iterations
+    validate: int = 1  # iterations between computations of the validation loss
     chunk: int | None = None  # rows whose Jacobian is held at once; None: as memory allows
     devices: int | None = None  # over which the rows are distributed; None: all
     keep: Literal["best", "last"] = "best"  # which ψ is the result

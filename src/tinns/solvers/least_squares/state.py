@@ -38,7 +38,7 @@ class RunState:
     validation: tuple[Batch, ...]
     window: Window | None
     redraw_key: Array  # for the next redrawn points
-    batch_key: Array  # for points that change every so many iterations
+    batch_key: Array  # for points redrawn inside the compiled program
     rung: int  # on the ladder of point counts
     since: int  # the iteration at which the present points were drawn
     redraws: int

@@ -22,7 +22,7 @@ class FrozenFeatures:
     boundary conditions; c(0) fits the initial value.
     """
 
-    frozen: ClassVar[bool] = True  # goes with fields that are not trained
+    frozen: ClassVar[bool] = True  # for fields that are not trained
     solver: str = "auto"  # explicit, unless the ODE is stiff; or a name of diffrax
     rtol: float = 1e-10
     atol: float = 1e-10
@@ -30,7 +30,9 @@ class FrozenFeatures:
     points: int | None = None  # of collocation; None: three for each feature
     boundary_points: int | None = None  # over all faces; None: as many as features (in 1-d, ends)
     focus: float = 0.5  # share of the points that lie where the initial value is steep
-    steepest: float = 200.0  # no points where |∇u0| exceeds so many times its mean (a singularity)
+    steepest: float = (
+        200.0  # no points where |∇u0| is more than this times its mean (a singularity)
+    )
     boundary_weight: float = 1.0
     relaxation: float = 10.0  # e-foldings of a boundary error over the time interval
 
