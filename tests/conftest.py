@@ -15,6 +15,11 @@ if version("jax").startswith("0.10."):
     os.environ.setdefault("XLA_FLAGS", "--xla_cpu_use_fusion_emitters=false")
 
 
+def pytest_collection_modifyitems(items):
+    """Begin with the long tests, so that no worker is left with them at the end."""
+    items.sort(key=lambda item: item.get_closest_marker("long") is None)
+
+
 @pytest.fixture(scope="module")
 def quick_compilation():
     """The programs of most tests are small and run a few times: compile them quickly, not well."""

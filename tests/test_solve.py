@@ -1,5 +1,6 @@
 """From a problem to a solution in one call."""
 
+import jax.numpy as jnp
 import numpy as np
 import pytest
 
@@ -157,3 +158,23 @@ def test_coefficients_that_were_sought_are_recorded_with_their_errors():
 def test_problems_without_unknown_coefficients_have_no_estimates(solution):
     assert solution.estimates == {}
     assert "coefficient_errors" not in solution.result
+
+
+class RootAtZero(tinns.Problem):
+    """A finite residual whose derivative in u is infinite everywhere."""
+
+    domain = tinns.Box(x=(0, 1), t=(0, 1))
+
+    def equation(self, u, x, t):
+        return u.t + jnp.sqrt(0.0 * u.value)
+
+    def conditions(self):
+        return [tinns.initial(0.0)]
+
+
+def test_a_failed_run_warns_and_names_the_row_at_fault():
+    few = QUICK.replace(points=Counts(40, 10, 4), validation=Counts(40, 10, 4))
+    with pytest.warns(RuntimeWarning, match=r"random start.*gradient of 'equation'.*x = "):
+        solution = tinns.solve(RootAtZero(), few, iterations=9, progress=False)
+    assert solution.result["stop_reason"] == "every factorisation failed"
+    assert "gradient of 'equation'" in solution.result["stop_detail"]

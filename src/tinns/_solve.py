@@ -4,6 +4,7 @@ import dataclasses
 import itertools
 import platform
 import time
+import warnings
 from importlib.metadata import version
 
 import jax
@@ -27,7 +28,7 @@ from tinns.solution.core import Solution
 from tinns.solution.monitor import Monitor
 from tinns.solution.quantities import quantity_shapes, reference_field
 from tinns.solution.uncertainty import estimates
-from tinns.solvers import Trained, solve_task, window_edges
+from tinns.solvers import StopReason, Trained, solve_task, window_edges
 from tinns.solvers.progress import reporting
 
 DEFAULT_RECIPE = "fast"
@@ -51,13 +52,26 @@ def solve(
     The recipe gives all settings. `iterations`, `seconds` and `target_loss` replace its limits,
     `hard` the names of conditions that are built into the network, such as ("initial", "boundary"),
     `windows` the time windows solved in turn, their number or their edges, and `precision` that of
-    the numbers, "float64" or "float32".
+    the numbers, "float64" or "float32". A run that failed returns what it has, with a warning.
     """
     posed = pose(problem)
     name, chosen = resolve_recipe(
         posed, recipe, method, iterations, seconds, target_loss, hard, windows, precision
     )
-    return solve_posed(posed, name, chosen, method, seed, progress)
+    solution = solve_posed(posed, name, chosen, method, seed, progress)
+    failure = failure_of(solution)
+    if failure:
+        warnings.warn(f"{posed.name}: {failure}", RuntimeWarning, stacklevel=2)
+    return solution
+
+
+def failure_of(solution: Solution) -> str | None:
+    """Why a result is not worth using, and what is at fault; None if the run did not fail."""
+    reason = StopReason(solution.result["stop_reason"])
+    if not reason.is_failure:
+        return None
+    detail = solution.result.get("stop_detail")
+    return f"{reason.sentence} {detail[0].upper()}{detail[1:]}." if detail else reason.sentence
 
 
 def pose(problem: str | Problem) -> Problem:

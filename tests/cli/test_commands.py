@@ -3,6 +3,7 @@
 import dataclasses
 import json
 
+import jax.numpy as jnp
 import numpy as np
 import pytest
 
@@ -270,3 +271,22 @@ def test_numbers_out_of_range_write_nothing(arguments, capsys, tmp_path, monkeyp
 def test_version(capsys):
     assert main(["--version"]) == 0
     assert capsys.readouterr().out.strip() == f"tinns {tinns.__version__}"
+
+
+def test_a_failed_run_writes_its_result_and_exits_with_1(tmp_path, monkeypatch, capsys):
+    class Root(tinns.Problem):
+        """Its gradient is infinite."""
+
+        domain = tinns.Box(x=(0, 1), t=(0, 1))
+
+        def equation(self, u, x, t):
+            return u.t + jnp.sqrt(0.0 * u.value)
+
+        def conditions(self):
+            return [tinns.initial(0.0)]
+
+    monkeypatch.setitem(PROBLEMS, "root", Root)
+    out = tmp_path / "root"
+    assert main(["solve", "root", "--iterations", "9", "--out", str(out), "--quiet"]) == 1
+    assert "gradient of 'equation' is not finite" in capsys.readouterr().err
+    assert json.loads((out / "result.json").read_text())["stop_detail"]

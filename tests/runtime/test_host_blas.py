@@ -102,10 +102,10 @@ def test_without_the_host_products_are_xlas_with_one_warning(
     monkeypatch.setattr(host_blas, name, replacement)
     host_blas._set_up.cache_clear()
     matrix, factor = map(jnp.asarray, matrices(20, 3))
+    products = jax.jit(lambda m, w: (host_gram(m), host_product(m, w)))
     try:
         with pytest.warns(RuntimeWarning, match=reason) as caught:
-            gram = jax.jit(lambda m: host_gram(m))(matrix)
-            times = jax.jit(lambda m, w: host_product(m, w))(matrix, factor)
+            gram, times = products(matrix, factor)
         assert len(caught) == 1
         assert "XLA instead of NumPy's BLAS" in str(caught[0].message)
         np.testing.assert_allclose(gram, matrix.T @ matrix, rtol=1e-12, atol=1e-12)

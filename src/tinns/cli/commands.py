@@ -1,4 +1,7 @@
-"""The command line: list, solve, plot, reference, diagnose, bench. Mistakes exit with code 2."""
+"""The command line: list, solve, plot, reference, diagnose, bench.
+
+User errors print one line and exit with status 2.
+"""
 
 import json
 import os
@@ -18,7 +21,7 @@ from tinns._runtime.errors import UserError
 from tinns._runtime.files import prepared_folder, write_arrays, write_whole
 from tinns._runtime.interruption import Interruption
 from tinns._runtime.version import __version__
-from tinns._solve import pose, resolve_recipe, solve_posed
+from tinns._solve import failure_of, pose, resolve_recipe, solve_posed
 from tinns.cli.outcome import print_outcome
 from tinns.paper import TABLES
 from tinns.paper import command as bench_command
@@ -36,6 +39,7 @@ from tinns.solution.storage import load
 app = typer.Typer(add_completion=False)
 console = Console()
 
+FAILED = 1  # the exit status of a run whose result is not worth using
 INTERRUPTED = 130  # the shell's code for a command ended by Ctrl-C
 
 
@@ -135,6 +139,10 @@ def solve(
         solution = solve_posed(posed, name, chosen, method, seed, not quiet)
     _write_run(solution, folder)
     print_outcome(console, solution.result, folder)
+    failure = failure_of(solution)
+    if failure:
+        typer.echo(f"tinns: {failure}", err=True)
+        raise typer.Exit(FAILED)
 
 
 @contextmanager
