@@ -3,16 +3,33 @@
 import os
 from importlib.metadata import version
 from math import pi
+from pathlib import Path
+
+# Most of the time goes into compiling small programs. Workers and the processes that tests start
+# share what they compiled, and kernels are chosen that are quicker to make. JAX reads all of this
+# before its first program.
+COMPILED = Path(__file__).parents[1] / ".pytest_cache" / "compiled"
+os.environ.setdefault("JAX_COMPILATION_CACHE_DIR", str(COMPILED))
+os.environ.setdefault("JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS", "0")
+os.environ.setdefault("JAX_PERSISTENT_CACHE_MIN_ENTRY_SIZE_BYTES", "-1")
+FLAGS = ["--xla_cpu_parallel_codegen_split_count=1"]
+if version("jax").startswith("0.10."):  # later versions do not know the flag
+    FLAGS.append("--xla_cpu_use_fusion_emitters=false")
+os.environ.setdefault("XLA_FLAGS", " ".join(FLAGS))
 
 import jax
 import jax.numpy as jnp
 import pytest
 
 import tinns
+from tinns._runtime.compilation import thin_out
 
-# Kernels that are quicker to make, where JAX knows the flag; it is read before the first program.
-if version("jax").startswith("0.10."):
-    os.environ.setdefault("XLA_FLAGS", "--xla_cpu_use_fusion_emitters=false")
+
+def pytest_sessionstart(session):
+    """Keep the folder of compiled programs from growing."""
+    if not hasattr(session.config, "workerinput"):
+        COMPILED.mkdir(parents=True, exist_ok=True)
+        thin_out(COMPILED)
 
 
 def pytest_collection_modifyitems(items):

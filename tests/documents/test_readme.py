@@ -18,13 +18,16 @@ PAGES = [
 ]
 SLOW = {"docs/index.md", "docs/problems.md"}
 
-# Runs the blocks of a page in one namespace, with at most two iterations per solve.
+# Runs the blocks of a page in one namespace, with two iterations per solve and window on few points.
 RUN_PAGE = """
 import re, sys
+from dataclasses import replace
 import jax
 jax.config.update("jax_disable_most_optimizations", True)
 import tinns
-solve = tinns.solve
+solve, least_squares = tinns.solve, tinns.Recipe.least_squares
+few = tinns.Counts(200, 40, 20)
+tinns.Recipe.least_squares = lambda recipe: replace(least_squares(recipe), points=few, validation=few)
 def short(*args, **kwargs):
     windows = kwargs.get("windows") or 1
     kwargs["iterations"] = 2 * (windows if isinstance(windows, int) else len(windows) - 1)

@@ -5,9 +5,20 @@ import os
 import jax
 import jax.numpy as jnp
 import pytest
+from jax.experimental.compilation_cache import compilation_cache
 
 from tinns._runtime import compilation
-from tinns._runtime.compilation import GPU_OPTIONS, _thin_out, kept_on_disk, options_for
+from tinns._runtime.compilation import GPU_OPTIONS, kept_on_disk, options_for, thin_out
+
+
+@pytest.fixture(autouse=True)
+def no_folder_of_jax():
+    """JAX as a user has it: without a cache folder of its own."""
+    before = jax.config.values["jax_compilation_cache_dir"]
+    jax.config.update("jax_compilation_cache_dir", None)
+    yield
+    jax.config.update("jax_compilation_cache_dir", before)
+    compilation_cache.reset_cache()
 
 
 @pytest.fixture
@@ -72,9 +83,9 @@ def test_the_least_recently_used_files_go_first(tmp_path):
         file = tmp_path / f"{number}-cache"
         file.write_bytes(b"x" * 100)
         os.utime(file, (number, number))
-    _thin_out(tmp_path, most=400)
+    thin_out(tmp_path, most=400)
     assert len(list(tmp_path.iterdir())) == 4
-    _thin_out(tmp_path, most=399)
+    thin_out(tmp_path, most=399)
     assert {file.name for file in tmp_path.iterdir()} == {"3-cache"}
 
 

@@ -119,13 +119,13 @@ def _machine() -> str:
 def _ready(folder: Path) -> bool:
     """Whether the folder can be written to; old files in it are removed if necessary."""
     try:
-        _thin_out(prepared_folder(folder))
+        thin_out(prepared_folder(folder))
     except (UserError, OSError):
         return False
     return True
 
 
-def _thin_out(folder: Path, most: int = MOST_BYTES) -> None:
+def thin_out(folder: Path, most: int = MOST_BYTES) -> None:
     """Remove the least recently used files until half of `most` bytes are left, if above it."""
     files = sorted(folder.iterdir(), key=lambda file: file.stat().st_atime)
     total = sum(file.stat().st_size for file in files)
