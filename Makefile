@@ -22,7 +22,7 @@ test: install
 	$(BIN)/ruff format --check .
 	$(BIN)/basedpyright --level error
 	$(BIN)/lint-imports
-	OPENBLAS_NUM_THREADS=1 $(BIN)/pytest -n auto --maxprocesses=4
+	OPENBLAS_NUM_THREADS=1 $(BIN)/pytest -n auto --maxprocesses=4 --dist loadfile --no-loadscope-reorder
 
 docs: install
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable ".[docs]"

@@ -33,8 +33,9 @@ def pytest_sessionstart(session):
 
 
 def pytest_collection_modifyitems(items):
-    """Begin with the long tests, so that no worker is left with them at the end."""
-    items.sort(key=lambda item: item.get_closest_marker("long") is None)
+    """Begin with the files that have long tests, so that no worker is left with one at the end."""
+    long = {item.path for item in items if item.get_closest_marker("long")}
+    items.sort(key=lambda item: item.path not in long)
 
 
 @pytest.fixture(scope="module")

@@ -1,14 +1,13 @@
 """The code and the commands in the README and the documentation run."""
 
-import os
 import re
-import subprocess
-import sys
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from typer.testing import CliRunner
 
+import tinns
 from tinns.cli.commands import app
 
 ROOT = Path(__file__).parents[2]
@@ -17,28 +16,6 @@ PAGES = [
     *(f"docs/{n}.md" for n in ("index", "problems", "inverse", "methods", "separation")),
 ]
 SLOW = {"docs/index.md", "docs/problems.md"}
-
-# Runs the blocks of a page in one namespace, with two iterations per solve and window on few points.
-RUN_PAGE = """
-import re, sys
-from dataclasses import replace
-import jax
-jax.config.update("jax_disable_most_optimizations", True)
-import tinns
-solve, least_squares = tinns.solve, tinns.Recipe.least_squares
-few = tinns.Counts(200, 40, 20)
-tinns.Recipe.least_squares = lambda recipe: replace(least_squares(recipe), points=few, validation=few)
-def short(*args, **kwargs):
-    windows = kwargs.get("windows") or 1
-    kwargs["iterations"] = 2 * (windows if isinstance(windows, int) else len(windows) - 1)
-    return solve(*args, **kwargs | {"seconds": None, "progress": False})
-tinns.solve = short
-text = open(sys.argv[1], encoding="utf-8").read()
-namespace = {"__name__": "page"}
-for block in re.findall(r"```python\\n(.*?)```", text, re.DOTALL):
-    line = text[: text.index(block)].count("\\n")
-    exec(compile("\\n" * line + block, sys.argv[1], "exec"), namespace)
-"""
 
 
 def blocks(page: str, language: str) -> list[str]:
@@ -55,16 +32,31 @@ def commands(page: str) -> list[str]:
     "page",
     [pytest.param(p, marks=pytest.mark.long) if p in SLOW else p for p in PAGES],
 )
-def test_the_python_blocks_of_a_page_run(page, tmp_path):
-    run = subprocess.run(
-        [sys.executable, "-c", RUN_PAGE, str(ROOT / page)],
-        cwd=tmp_path,
-        env=os.environ | {"MPLBACKEND": "agg"},
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert run.returncode == 0, run.stderr[-3000:]
+def test_the_python_blocks_of_a_page_run(page, tmp_path, monkeypatch, quick_compilation):
+    """In one namespace, with two iterations per solve and time window, on few points."""
+    solve, least_squares = tinns.solve, tinns.Recipe.least_squares
+    few = tinns.Counts(200, 40, 20)
+
+    def briefly(*arguments, **settings):
+        windows = settings.get("windows") or 1
+        if isinstance(windows, int):
+            windows = settings["windows"] = min(windows, 2)
+        count = windows if isinstance(windows, int) else len(windows) - 1
+        return solve(
+            *arguments, **settings | {"iterations": 2 * count, "seconds": None, "progress": False}
+        )
+
+    def on_few_points(recipe):
+        return replace(least_squares(recipe), points=few, validation=few)
+
+    monkeypatch.setattr(tinns, "solve", briefly)
+    monkeypatch.setattr(tinns.Recipe, "least_squares", on_few_points)
+    monkeypatch.chdir(tmp_path)
+    text = (ROOT / page).read_text(encoding="utf-8")
+    namespace = {"__name__": "page"}
+    for block in blocks(page, "python"):
+        line = text[: text.index(block)].count("\n")
+        exec(compile("\n" * line + block, page, "exec"), namespace)
 
 
 @pytest.mark.parametrize("page", PAGES)

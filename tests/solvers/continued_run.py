@@ -1,6 +1,7 @@
-"""Continues a run from a state on disk and writes its outcome; run in a process of its own."""
+"""Continues runs from states on disk and writes their outcomes; run in a process of its own."""
 
 import sys
+from pathlib import Path
 from unittest import mock
 
 import jax
@@ -69,13 +70,16 @@ def outcomes(name, path):
 
 
 def main():
+    """Continue every run whose state lies in a folder."""
     jax.config.update("jax_disable_most_optimizations", True)
-    name, state, result = sys.argv[1:]
-    solver, task = posed(name)
-    run = solver.prepare(task)
-    with np.load(state) as arrays:
-        restored = run.restore(dict(arrays))
-    np.savez(result, **outcome(resume(run, restored, task.stop)))
+    folder = Path(sys.argv[1])
+    for name in CASES:
+        solver, task = posed(name)
+        run = solver.prepare(task)
+        with np.load(folder / f"{name}.npz") as arrays:
+            restored = run.restore(dict(arrays))
+        end = outcome(resume(run, restored, task.stop))
+        np.savez(folder / f"{name}-continued.npz", **end)
 
 
 if __name__ == "__main__":

@@ -35,13 +35,23 @@ class Interruption:
         raises = self.requested or self.immediate
         self.requested = True
         if raises and _drops_exceptions(frame):
-            threading.Timer(LATER, _thread.interrupt_main).start()
+            threading.Timer(LATER, _interrupt_main_thread).start()
         elif raises:
             raise KeyboardInterrupt
 
     def __exit__(self, *exception: object) -> None:
         if self._previous is not None:
             signal.signal(signal.SIGINT, self._previous)
+
+
+def _interrupt_main_thread() -> None:
+    """Ctrl-C again, also for a main thread that is waiting in a system call."""
+    if hasattr(signal, "pthread_kill"):
+        main = threading.main_thread().ident
+        assert main is not None
+        signal.pthread_kill(main, signal.SIGINT)
+    else:
+        _thread.interrupt_main()
 
 
 def _drops_exceptions(frame: FrameType | None) -> bool:

@@ -20,7 +20,7 @@ SCRIPT = Path(__file__).with_name("several_devices.py")
     ],
 )
 def test_several_devices_agree_with_one(count, optimizers):
-    flags = f"--xla_force_host_platform_device_count={count}"
+    flags = f"{os.environ['XLA_FLAGS']} --xla_force_host_platform_device_count={count}"
     environment = os.environ | {"XLA_FLAGS": flags, "JAX_PLATFORMS": "cpu"}
     command = [sys.executable, str(SCRIPT), str(count), *optimizers]
     done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
