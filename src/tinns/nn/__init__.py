@@ -20,17 +20,27 @@ from tinns.nn.registry import register
 from tinns.nn.resnet import ResNet
 from tinns.nn.separable_field import SeparableField
 from tinns.nn.separable_mlp import SeparableMLP
-from tinns.nn.trajectories import Hypernetwork, Layerwise, Linear, OneNeuron, Trajectory
+from tinns.nn.trajectories import (
+    Affine,
+    HasTemporalCode,
+    Hypernetwork,
+    Layerwise,
+    Linear,
+    OneNeuron,
+    Trajectory,
+)
 from tinns.nn.windowed import Windowed
 
 __all__ = [
     "MLP",
     "Advancing",
+    "Affine",
     "Backbone",
     "Constrained",
     "Field",
     "Formula",
     "FourierFeatures",
+    "HasTemporalCode",
     "Hypernetwork",
     "Layerwise",
     "Linear",

@@ -26,8 +26,9 @@ from tinns.nn.embeddings import (
 from tinns.nn.separable_mlp import SeparableMLP
 from tinns.nn.series import Series, closure, concatenate, joined
 from tinns.nn.trajectories import (
+    Affine,
+    HasTemporalCode,
     Layerwise,
-    Linear,
     TimeEmbedding,
     Trajectory,
     parameter_shapes,
@@ -108,7 +109,7 @@ class TimeInduced:
 
     def __post_init__(self) -> None:
         _check_network("TimeInduced: backbone", self.backbone)
-        if self.fourier_time is not None and not isinstance(self.trajectory, Layerwise):
+        if self.fourier_time is not None and not isinstance(self.trajectory, HasTemporalCode):
             raise UserError(
                 f"TimeInduced: fourier_time with {type(self.trajectory).__name__}; Fourier "
                 "features of time enter the time network of Layerwise(...) only"
@@ -155,12 +156,12 @@ class TimeInduced:
 
     @property
     def has_temporal_code(self) -> bool:
-        """Whether the trajectory is layer-wise, with one entry of Φ(t) per parameter group."""
-        return isinstance(self.trajectory, Layerwise)
+        """Whether the trajectory has a code Φ(t), with one entry per parameter group."""
+        return isinstance(self.trajectory, HasTemporalCode)
 
     def temporal_code(self, psi: Params, domain: Domain, t: Array) -> Array:
-        """Φ(t) of a layer-wise trajectory, one entry per parameter group."""
-        if not isinstance(self.trajectory, Layerwise):
+        """Φ(t) of the trajectory, one entry per parameter group."""
+        if not isinstance(self.trajectory, HasTemporalCode):
             raise UserError(
                 f"{type(self.trajectory).__name__} has no code Φ(t); Layerwise(...) has"
             )
@@ -205,7 +206,7 @@ class TimeInduced:
         return {"embed": lambda t: features(psi["fourier_time"], concatenate([t]))}
 
     def _linear_end(self) -> LinearEnd:
-        if not isinstance(self.trajectory, Layerwise | Linear):
+        if not isinstance(self.trajectory, Affine):
             raise UserError(
                 f"{type(self.trajectory).__name__}: u is not linear in weights of the last layer "
                 "that can be fitted; use Layerwise(...) or Linear()"

@@ -8,7 +8,7 @@ W(t) z = φ(t)·(A z) + B z, so that no weight matrix is ever formed per point.
 from collections.abc import Callable
 from dataclasses import dataclass
 from itertools import accumulate
-from typing import Protocol
+from typing import ClassVar, Protocol, runtime_checkable
 
 import jax
 import jax.numpy as jnp
@@ -35,6 +35,27 @@ class Trajectory(Protocol):
     def advanced(self, psi: Params, start: Array, end: Array) -> Params:
         """ψ whose path from `start` on continues that of this ψ from `end` on."""
         ...
+
+
+@runtime_checkable
+class HasTemporalCode(Trajectory, Protocol):
+    """A trajectory with a temporal code, whose time network may see features of time.
+
+    `init` then also takes the number of these features as `time_inputs`, and all other methods take
+    the features as `embed`.
+    """
+
+    def phi(self, psi: Params, t: Array | Series, embed: TimeEmbedding = ...) -> Array | Series:
+        """The temporal code Φ(t), one entry per parameter group."""
+        ...
+
+
+@runtime_checkable
+class Affine(Trajectory, Protocol):
+    """A trajectory φ(t)·slope + offset: its ψ has `slope` and `offset`, shaped like θ."""
+
+    @property
+    def is_affine(self) -> bool: ...
 
 
 @dataclass(frozen=True)
@@ -88,6 +109,7 @@ class Layerwise:
     """
 
     network: MLP = MLP((10, 10))
+    is_affine: ClassVar[bool] = True
 
     def init(
         self, key: Array, backbone: Backbone, inputs: int, outputs: int, time_inputs: int = 1
@@ -137,6 +159,8 @@ class Layerwise:
 @dataclass(frozen=True)
 class Linear:
     """θ(t) = w t + b entrywise; starts with w as `Layerwise` starts its slopes."""
+
+    is_affine: ClassVar[bool] = True
 
     def init(self, key: Array, backbone: Backbone, inputs: int, outputs: int) -> dict[str, Params]:
         offset_key, slope_key = jax.random.split(key)
