@@ -258,3 +258,16 @@ def test_a_trajectory_of_the_users_own_is_solved_saved_and_loaded(tmp_path):
 def test_only_dataclasses_are_registered():
     with pytest.raises(UserError, match="not a dataclass"):
         tinns.nn.register(object)
+
+
+def test_a_sampler_that_is_a_function_is_recorded_by_name(tmp_path):
+    def uniform_points(key, count, dimension):
+        return jax.random.uniform(key, (count, dimension))
+
+    few = tinns.Counts(40, 10, 10)
+    recipe = tinns.Recipe(
+        TimeInduced(MLP((4,)), Linear()), points=few, validation=few, sampler=uniform_points
+    )
+    solution = tinns.solve(Burgers(viscosity=0.1), recipe, iterations=2, progress=False)
+    again = tinns.load(solution.save(tmp_path / "u.safetensors"))
+    assert again.result["settings"]["sampler"].endswith("uniform_points")

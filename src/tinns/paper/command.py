@@ -173,12 +173,8 @@ def dry_run(asked: BenchRequest, console: Console) -> None:
 
 
 def write_table(sheet: Sheet, figure: "Figure", folder: Path, name: str) -> list[Path]:
-    """Write NAME.md, NAME.csv, NAME.tex and NAME.png."""
-    texts = {
-        "md": formats.markdown(sheet),
-        "csv": formats.comma_separated(sheet),
-        "tex": formats.latex(sheet),
-    }
+    """Write the table in every format, and NAME.png."""
+    texts = {ending: write(sheet) for ending, write in formats.WRITERS.items()}
     written = [
         write_whole(folder / f"{name}.{end}", lambda path, t=text: path.write_text(t, "utf-8"))
         for end, text in texts.items()

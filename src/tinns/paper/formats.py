@@ -3,6 +3,7 @@
 import csv
 import io
 import re
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from tinns.paper.grouping import Spread
@@ -91,6 +92,14 @@ def latex(sheet: Sheet) -> str:
         lines.append(" & ".join(cells) + r" \\")
     lines += ["\\bottomrule", "\\end{tabular}"]
     return "\n".join([*lines, *(f"% {note}" for note in (*sheet.notes, *sheet.remarks))]) + "\n"
+
+
+# The formats in which `tinns bench` writes a table, by the ending of the file.
+WRITERS: dict[str, Callable[[Sheet], str]] = {
+    "md": markdown,
+    "csv": comma_separated,
+    "tex": latex,
+}
 
 
 def show(sheet: Sheet, console: "Console", words: int = 2) -> None:

@@ -2,7 +2,7 @@
 
 import warnings
 from collections.abc import Mapping
-from dataclasses import InitVar, dataclass, replace
+from dataclasses import InitVar, dataclass, fields, replace
 from dataclasses import field as dataclass_field
 from typing import Literal
 
@@ -106,20 +106,7 @@ class Recipe:
 
     def least_squares(self) -> LeastSquares:
         """The part of the settings that belongs to training."""
-        return LeastSquares(
-            self.optimizer,
-            self.points,
-            self.validation,
-            self.sampler,
-            self.redraw,
-            self.balance,
-            self.emphasis,
-            self.fit_initial_layer,
-            self.validate,
-            self.chunk,
-            self.devices,
-            self.keep,
-        )
+        return LeastSquares(**{f.name: getattr(self, f.name) for f in fields(LeastSquares)})
 
     def build_solver(self, edges: tuple[float, ...]) -> Solver:
         """The solver for time windows between the given edges."""

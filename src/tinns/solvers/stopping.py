@@ -1,7 +1,7 @@
 """When a run ends, and why: one reason, with a usable result whichever it is."""
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 
 import numpy as np
@@ -45,7 +45,7 @@ class Stop:
             most = max(1, (most - iterations) // parts)
         if longest is not None:
             longest = max(1e-3, (longest - seconds) / parts)
-        return Stop(most, longest, self.target_loss, self.patience)
+        return replace(self, iterations=most, seconds=longest)
 
 
 class StopReason(StrEnum):
