@@ -178,3 +178,33 @@ def test_a_failed_run_warns_and_names_the_row_at_fault():
         solution = tinns.solve(RootAtZero(), few, iterations=9, progress=False)
     assert solution.result["stop_reason"] == "every factorisation failed"
     assert "gradient of 'equation'" in solution.result["stop_detail"]
+
+
+class NoDomain(tinns.Problem):
+    """Everything but a domain."""
+
+    def equation(self, u, x, t):
+        return u.t - u.xx
+
+    def conditions(self):
+        return [tinns.initial(0.0)]
+
+
+def test_a_problem_without_a_domain_is_refused():
+    with pytest.raises(UserError, match=r"NoDomain has no domain: add domain = Box"):
+        tinns.solve(NoDomain(), progress=False)
+
+
+@pytest.mark.parametrize("setting", ["points", "validation"])
+@pytest.mark.parametrize(
+    ("counts", "name"), [(Counts(0, 9, 9), "equation"), (Counts(9, 0, 9), "initial")]
+)
+def test_a_condition_without_points_is_refused(setting, counts, name):
+    recipe = QUICK.replace(**{setting: counts})
+    with pytest.raises(UserError, match=rf"{setting}=.*'{name}' no points"):
+        tinns.solve(Burgers(), recipe, progress=False)
+
+
+def test_observations_must_be_columns():
+    with pytest.raises(UserError, match="read_observations"):
+        Burgers().observing("obs.csv")

@@ -82,6 +82,7 @@ def pose(problem: str | Problem) -> Problem:
             f"solve: {posed!r} is not a problem; give a name such as 'burgers' or an object of "
             "your class, with brackets: solve(Heat())"
         )
+    posed.unknowns  # noqa: B018  # errors in the domain or the equation are reported first
     return posed
 
 

@@ -225,7 +225,7 @@ def test_a_folder_below_a_file_is_refused_before_any_work(capsys, tmp_path):
 def test_plot_of_an_empty_folder_or_a_corrupt_file(capsys, tmp_path):
     assert "solution.safetensors" in fails(capsys, "plot", tmp_path)
     (tmp_path / "solution.safetensors").write_bytes(b"\x00" * 100)
-    assert "not a whole solution" in fails(capsys, "plot", tmp_path)
+    assert "not a valid solution file" in fails(capsys, "plot", tmp_path)
     assert [path.name for path in tmp_path.iterdir()] == ["solution.safetensors"]
 
 

@@ -186,7 +186,7 @@ def test_what_windows_in_turn_cannot_give_is_refused_for_a_reason(heat, recipe):
     estimated = observing.with_coefficients({"D": tinns.Trainable(0.1)})
     with pytest.raises(UserError, match=r"D belongs to all of time.*their own data"):
         tinns.solve(estimated, recipe, windows=2, progress=False)
-    with pytest.raises(UserError, match=r"nest all earlier networks.*boundary values can stay"):
+    with pytest.raises(UserError, match=r"contain all earlier ones.*boundary values can stay"):
         tinns.solve(heat, recipe, windows=2, hard=("initial",), progress=False)
 
 

@@ -163,7 +163,7 @@ def _folder_for_results(folder: Path) -> Iterator[None]:
 def plot(
     run: Annotated[Path, typer.Argument(help="The folder of a finished run, or a solution file.")],
 ) -> None:
-    """Draw the pictures of a finished run again."""
+    """Plot a finished run again."""
     file = run / "solution.safetensors" if run.is_dir() else run
     if not run.exists():
         raise UserError(f"no run at {run}: give the --out folder of `tinns solve`")
@@ -258,7 +258,10 @@ def bench(
     ] = False,
     quiet: Annotated[bool, typer.Option("--quiet", help="Write files, print nothing.")] = False,
 ) -> None:
-    """Make a table of the paper, our numbers beside its own; cells that are there are kept."""
+    """Reproduce a table of the paper, with the paper's numbers beside ours.
+
+    Recorded cells are not run again.
+    """
     asked = bench_command.parse_request(
         name, profile, seconds, seeds, problems, methods, out, time_limit, retry, again, jobs
     )

@@ -14,7 +14,7 @@ def print_outcome(console: Console, result: Mapping[str, Any], folder: Path) -> 
     """Why the run ended and how good it is; the last line states the error and the seconds."""
     console.print(
         f"{result['problem']}: {result['stop_reason']}, {result['iterations']} iterations, kept "
-        f"number {result['kept_iteration']}; loss {result['loss']:.2e}, validation "
+        f"iterate {result['kept_iteration']}; loss {result['loss']:.2e}, validation "
         f"{result['validation_loss']:.2e}; results and pictures in {folder}",
         soft_wrap=True,
     )

@@ -245,6 +245,11 @@ def observed(weight: float = 1.0, **columns: ArrayLike) -> Condition:
 
 
 def _observed(columns: Mapping[str, ArrayLike], weight: float) -> Condition:
+    if not isinstance(columns, Mapping):
+        raise UserError(
+            f"observations: got {columns!r}; expected columns by name, such as those that "
+            "tinns.read_observations(path) returns"
+        )
     arrays = {name: np.asarray(column, dtype=float) for name, column in columns.items()}
     lengths = {name: array.shape for name, array in arrays.items()}
     if not arrays or any(len(s) != 1 for s in lengths.values()) or len(set(lengths.values())) != 1:

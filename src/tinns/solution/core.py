@@ -373,7 +373,7 @@ def _checked(
         if not extrapolate and axis not in domain.periodic and outside.any():
             raise UserError(
                 f"{axis} = {array[outside].flat[0]:g} is outside the domain "
-                f"[{lower:g}, {upper:g}]; pass extrapolate=True to evaluate there all the same"
+                f"[{lower:g}, {upper:g}]; pass extrapolate=True to evaluate there anyway"
             )
         arrays[axis] = array
     return arrays

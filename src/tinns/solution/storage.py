@@ -93,7 +93,7 @@ def load(path: str | Path, problem: str | Problem | None = None) -> Solution:
             tensors = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
     except (SafetensorError, OSError) as error:
         raise UserError(
-            f"{path} is not a whole solution file ({error}); was it cut short? Save it again"
+            f"{path} is not a valid solution file ({error}); was it cut off while it was written?"
         ) from None
     if metadata.get("format") != FORMAT:
         raise UserError(f"{path} is a safetensors file, but not a solution written by tinns")

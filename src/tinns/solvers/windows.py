@@ -74,7 +74,7 @@ def check_windows(problem: Problem, hard: tuple[str, ...]) -> None:
     if any(isinstance(c.region, Initial) for c in named):
         raise UserError(
             f"{problem.name}: hard={hard!r} in time windows: a window starts from the end of the "
-            "one before, so an exact start would nest all earlier networks in every later one; "
+            "one before, so every later network would contain all earlier ones; "
             "leave the initial conditions out of hard (boundary values can stay), or use windows=1"
         )
 

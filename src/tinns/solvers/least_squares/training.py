@@ -81,6 +81,8 @@ class Training:
         validation = runner.draw(validation_key, settings.validation, settings.sampler, window)
         counts = self.rule.counts(settings.points, rung)
         points = runner.draw(point_key, counts, settings.sampler, window)
+        self._require_points(points, "points")
+        self._require_points(validation, "validation")
         return RunState(
             runner.first_loop_state(psi),
             runner.distributed(points),
@@ -214,6 +216,15 @@ class Training:
         if not isinstance(field, Advancing):
             return psi
         return psi | {"field": field.advanced(psi["field"], self.system.domain)}
+
+    def _require_points(self, points: tuple[Batch, ...], setting: str) -> None:
+        """Refuse a setting that gives some condition no points."""
+        for block, count in zip(self.system.blocks, self.runner.counts(points), strict=True):
+            if count == 0:
+                raise UserError(
+                    f"recipe: {setting}={getattr(self.settings, setting)!r} gives "
+                    f"'{block.row_names[0]}' no points; expected at least 1"
+                )
 
     def _observations_by_window(self, in_windows: bool) -> list[Observations | None]:
         regions = self.system.regions
