@@ -208,3 +208,19 @@ def test_a_condition_without_points_is_refused(setting, counts, name):
 def test_observations_must_be_columns():
     with pytest.raises(UserError, match="read_observations"):
         Burgers().observing("obs.csv")
+
+
+def test_a_run_builds_its_reference_once(heat, monkeypatch):
+    built = []
+    reference = type(heat).reference
+
+    def counted(problem):
+        built.append(problem)
+        return reference(problem)
+
+    monkeypatch.setattr(type(heat), "reference", counted)
+    problem = type(heat)(D=0.2)
+    few = QUICK.replace(points=Counts(40, 10, 4), validation=Counts(40, 10, 4), weights={})
+    solution = tinns.solve(problem, few, iterations=4, windows=2, progress=False)
+    assert solution.relative_l2() == solution.result["relative_l2"]
+    assert len(built) == 1

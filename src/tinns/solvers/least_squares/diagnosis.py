@@ -1,9 +1,11 @@
-"""Which row is at fault where a run never moved: a residual or a gradient that is not finite."""
+"""Which row is at fault: a residual or a gradient that is not finite."""
 
 import jax
 import numpy as np
 
-from tinns.objective import System
+from tinns._runtime.errors import UserError
+from tinns.geometry import Batch
+from tinns.objective import Block, Layout, Objective, System
 from tinns.objective.blocks import linearise
 from tinns.solvers.least_squares.program import loss_column
 from tinns.solvers.least_squares.state import RunState
@@ -27,14 +29,34 @@ def faulty_row(system: System, state: RunState) -> str:
         for what, bad in (("value", ~np.isfinite(values)), ("gradient", ~sound)):
             if bad.any():
                 point, kind = np.argwhere(bad)[0]
-                where = ", ".join(
-                    f"{axis} = {float(data[axis][point]):g}" for axis in system.domain.axes
-                )
                 return (
-                    f"the {what} of '{block.row_names[kind]}' is not finite at {where}: check its "
+                    f"the {what} of '{block.row_names[kind]}' is not finite at "
+                    f"{_place(system, block, data, point)}: check its "
                     "functions there (roots, logarithms and divisions have infinite or undefined "
                     "derivatives at zero)"
                 )
     losses = {name: float(state.history[loss_column(name)][0]) for name in system.row_names}
     largest = max(losses, key=lambda name: losses[name])
     return f"all rows and gradients are finite; the largest is '{largest}', {losses[largest]:.2e}"
+
+
+def not_finite(system: System, state: RunState, points: tuple[Batch, ...]) -> UserError:
+    """The error for a problem whose residual is not finite before anything was trained."""
+    name = system.problem.name
+    for block, data in zip(system.blocks, points, strict=True):
+        (values,) = Objective((block,), (data,), Layout()).residuals(state.loop.best)
+        bad = np.argwhere(~np.isfinite(np.asarray(values)))
+        if len(bad):
+            point, kind = bad[0]
+            return UserError(
+                f"{name}: '{block.row_names[kind]}' is {float(values[point, kind])} at "
+                f"{_place(system, block, data, point)}; check the equation and the given "
+                "functions there"
+            )
+    return UserError(f"{name}: the loss is not finite at the start")
+
+
+def _place(system: System, block: Block, data: Batch, point: int) -> str:
+    """The coordinates of a point of a block."""
+    places = block.points(data)
+    return ", ".join(f"{axis} = {float(places[axis][point]):g}" for axis in system.domain.axes)

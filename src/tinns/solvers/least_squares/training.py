@@ -14,12 +14,12 @@ import numpy as np
 from tinns._runtime.errors import UserError
 from tinns.geometry import Batch, Observations
 from tinns.nn import Advancing
-from tinns.objective import Layout, Objective, Psi, Window, assemble
+from tinns.objective import Psi, Window, assemble
 from tinns.objective.sum_of_squares import reweighted
 from tinns.optim.optimizer import DAMPING
 from tinns.solvers.checkpoint import Arrays, unpack
 from tinns.solvers.history import ERROR, ITERATION, LOSS, SECONDS, VALIDATION_LOSS, History
-from tinns.solvers.least_squares.diagnosis import faulty_row
+from tinns.solvers.least_squares.diagnosis import faulty_row, not_finite
 from tinns.solvers.least_squares.initial_layer import fit_initial_layer
 from tinns.solvers.least_squares.program import CAPACITY
 from tinns.solvers.least_squares.redraw import NEVER
@@ -119,7 +119,7 @@ class Training:
             table[ERROR][-1] = self._measured(state)
         state = replace(state, history=state.history.extended(table))
         if not np.isfinite(state.history[LOSS][0]):
-            raise self._not_finite(state, points)
+            raise not_finite(self.system, state, points)
         if looks_up:
             self.reporter.update(_snapshot(state))
             state = replace(state, shown=state.seconds)
@@ -247,25 +247,6 @@ class Training:
             else:  # nothing was observed in this window
                 found.append(replace(whole, weight=jnp.zeros(count)))
         return tuple(found)
-
-    def _not_finite(self, state: RunState, points: tuple[Batch, ...]) -> UserError:
-        """The error for a problem whose residual is not finite before anything was trained."""
-        problem = self.task.problem
-        for block, data in zip(self.system.blocks, points, strict=True):
-            psi = state.loop.best
-            (values,) = Objective((block,), (data,), Layout()).residuals(psi)
-            bad = np.argwhere(~np.isfinite(np.asarray(values)))
-            if len(bad):
-                point, kind = bad[0]
-                places = block.points(data)
-                axes = problem.domain.axes
-                where = ", ".join(f"{a} = {float(places[a][point]):g}" for a in axes)
-                return UserError(
-                    f"{problem.name}: '{block.row_names[kind]}' is "
-                    f"{float(values[point, kind])} at {where}; check the equation and the given "
-                    "functions there"
-                )
-        return UserError(f"{problem.name}: the loss is not finite at the start")
 
 
 def _on_host(psi: Psi) -> Psi:
