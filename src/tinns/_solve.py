@@ -102,7 +102,7 @@ def solve_posed(
             quantity_shapes(problem)  # errors in their code are reported before training
             known = problem.known_solution()
             measure = Monitor(problem, len(edges) - 1) if known is not None else None
-            task = recipe.task(problem, seed, measure, reporter)
+            task = recipe.task(problem, seed, measure, reporter, len(edges) - 1)
             trained = solve_task(recipe.build_solver(edges), task)
         if trained.domain != problem.domain:  # interrupted before the last window
             problem = problem.with_domain(trained.domain)

@@ -52,7 +52,7 @@ def test_a_fixed_kernel_is_the_same_in_both_precisions():
 
 
 def test_space_time_networks_see_waves_of_the_embedded_space_and_of_time(drawn):
-    field = SpaceTime(MLP((5,)), fourier=FourierFeatures(6))
+    field = SpaceTime(MLP((5,)), scaled=False, fourier=FourierFeatures(6))
     psi = drawn(field.init, CIRCLE, 1)
     waves = psi["fourier"] @ [np.cos(np.pi * X), np.sin(np.pi * X), T]
     (w1, b1), (w2,) = psi["network"]

@@ -87,7 +87,7 @@ def features(theta, *inputs):
 
 def test_the_sum_over_the_rank_of_products_over_axes(drawn):
     x, y, t = 0.2, -0.4, 3.0
-    field = SeparableField(MLP((4,), output_bias=True), rank=3)
+    field = SeparableField(MLP((4,), output_bias=True), rank=3, scaled=False)
     psi = drawn(field.init, SQUARE, 2)
     factors = [features(thetas[0], value) for thetas, value in zip(psi, (x, y, t), strict=True)]
     expected = np.einsum("oj,oj,oj->o", *factors)
@@ -99,7 +99,7 @@ def test_the_sum_over_the_rank_of_products_over_axes(drawn):
 @pytest.mark.parametrize("split", [False, True])
 def test_a_periodic_axis_is_seen_round_a_circle(split, drawn):
     x, t = 0.3, 0.7
-    field = SeparableField(MLP((4,), output_bias=True), rank=3, split_periodic=split)
+    field = SeparableField(MLP((4,), output_bias=True), rank=3, scaled=False, split_periodic=split)
     psi = drawn(field.init, CIRCLE, 2)
     cos, sin, (in_time,) = np.cos(np.pi * x), np.sin(np.pi * x), psi[1]
     if split:

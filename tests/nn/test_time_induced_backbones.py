@@ -88,7 +88,7 @@ def test_weights_from_a_hypernetwork_are_the_formed_ones(drawn):
 
 
 def agrees_with_formed_weights(backbone, trajectory, form, drawn):
-    field = TimeInduced(backbone, trajectory)
+    field = TimeInduced(backbone, trajectory, scaled=False)
     psi = drawn(field.init, TUBE, 2)
 
     def formed(psi):

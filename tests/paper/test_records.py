@@ -143,10 +143,12 @@ def test_former_settings_are_compared_with_present_ones():
     record = record_from(FORMER | {"settings": former, "result": {}})
     assert record.settings == {
         "class": "Recipe",
-        "field": {"class": "SeparableField", "rank": 3},
+        "field": {"class": "SeparableField", "rank": 3, "sizes": []},
         "optimizer": {"class": "PaperLM", "damping": {"class": "PaperDamping"}},
         "fit_initial_layer": True,
         "solver": None,
+        "renewal": None,
+        "dimensionless": False,
     }
 
 

@@ -3,7 +3,16 @@
 from tinns.geometry.batch import Batch, Span
 from tinns.geometry.box import Box, Face
 from tinns.geometry.domain import TIME, Coordinates, Domain, MultiIndex, Sampler
-from tinns.geometry.regions import Boundary, Initial, Interior, LowerFace, Observations, Region
+from tinns.geometry.grading import Edge, graded
+from tinns.geometry.regions import (
+    Boundary,
+    HasEdges,
+    Initial,
+    Interior,
+    LowerFace,
+    Observations,
+    Region,
+)
 from tinns.geometry.samplers import Counts, QuasiRandom, TensorGrid, Uniform, spans_grids
 
 __all__ = [
@@ -14,7 +23,9 @@ __all__ = [
     "Coordinates",
     "Counts",
     "Domain",
+    "Edge",
     "Face",
+    "HasEdges",
     "Initial",
     "Interior",
     "LowerFace",
@@ -26,5 +37,6 @@ __all__ = [
     "Span",
     "TensorGrid",
     "Uniform",
+    "graded",
     "spans_grids",
 ]

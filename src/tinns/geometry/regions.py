@@ -9,7 +9,9 @@ import numpy as np
 from jax import Array
 
 from tinns.geometry.batch import Batch
+from tinns.geometry.box import Box
 from tinns.geometry.domain import TIME, Domain, Sampler
+from tinns.geometry.grading import Edge
 from tinns.geometry.samplers import Counts
 
 
@@ -23,6 +25,13 @@ class Region(Protocol):
     def draw(self, key: Array, domain: Domain, counts: Counts, sampler: Sampler) -> Batch: ...
 
 
+@runtime_checkable
+class HasEdges(Protocol):
+    """A region whose points fill the domain up to edges where solutions can have layers."""
+
+    def edges(self, domain: Domain) -> tuple[Edge, ...]: ...
+
+
 @dataclass(frozen=True)
 class Interior:
     """The whole domain."""
@@ -31,6 +40,9 @@ class Interior:
 
     def draw(self, key: Array, domain: Domain, counts: Counts, sampler: Sampler) -> Batch:
         return Batch(domain.draw_interior(key, counts.interior, sampler))
+
+    def edges(self, domain: Domain) -> tuple[Edge, ...]:
+        return (_start_of(domain), *_faces_of(domain))
 
 
 @dataclass(frozen=True)
@@ -42,6 +54,9 @@ class Initial:
 
     def draw(self, key: Array, domain: Domain, counts: Counts, sampler: Sampler) -> Batch:
         return Batch(domain.draw_initial(key, counts.initial, sampler, dict(self.within)))
+
+    def edges(self, domain: Domain) -> tuple[Edge, ...]:
+        return () if self.within else _faces_of(domain)
 
 
 @dataclass(frozen=True)
@@ -58,6 +73,9 @@ class Boundary:
         points, normals = domain.draw_boundary(key, counts.boundary, sampler, self.faces)
         return Batch(points, normals)
 
+    def edges(self, domain: Domain) -> tuple[Edge, ...]:
+        return (_start_of(domain),)
+
 
 @dataclass(frozen=True)
 class LowerFace:
@@ -73,6 +91,9 @@ class LowerFace:
         each = max(1, counts.boundary // 2)
         points = domain.draw_interior(key, each, sampler)
         return Batch(points | {self.axis: jnp.full(each, domain.interval(self.axis)[0])})
+
+    def edges(self, domain: Domain) -> tuple[Edge, ...]:
+        return (_start_of(domain),)
 
 
 @dataclass(frozen=True, eq=False)
@@ -93,3 +114,15 @@ class Observations:
         """Which observations lie in a time window; the last window includes its end."""
         times = self.columns[TIME]
         return np.flatnonzero((times >= start) & ((times <= end) if last else (times < end)))
+
+
+def _start_of(domain: Domain) -> Edge:
+    return Edge(TIME, domain.start, domain.end - domain.start)
+
+
+def _faces_of(domain: Domain) -> tuple[Edge, ...]:
+    """The faces of a box; another geometry has none that are planes."""
+    if not isinstance(domain, Box):
+        return ()
+    lengths = {a: domain.interval(a)[1] - domain.interval(a)[0] for a in domain.space}
+    return tuple(Edge(f.axis, f.value, -f.outward * lengths[f.axis]) for f in domain.faces)

@@ -5,7 +5,7 @@ Coordinates are a dict by axis name, of numbers or of series.
 """
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Protocol, runtime_checkable
 
 import jax
@@ -93,6 +93,13 @@ class LinearOutput(Protocol):
         ...
 
 
+@runtime_checkable
+class Sizable(Protocol):
+    """A field whose outputs can be multiplied by the sizes of the unknowns."""
+
+    def with_sizes(self, sizes: tuple[float, ...]) -> Field: ...
+
+
 @dataclass(frozen=True)
 class TimeInduced:
     """u(x, t) = u_θ(t)(x): a backbone in space whose parameters move along a trajectory.
@@ -103,9 +110,10 @@ class TimeInduced:
 
     backbone: Backbone = MLP((20, 20))
     trajectory: Trajectory = Layerwise()
-    scaled: bool = False  # coordinates mapped to [-1, 1] first
+    scaled: bool = True  # coordinates mapped to [-1, 1] first
     fourier: FourierFeatures | None = None
     fourier_time: FourierFeatures | None = None
+    sizes: tuple[float, ...] = ()  # of the unknowns, multiplied to the outputs; (): 1
 
     def __post_init__(self) -> None:
         _check_network("TimeInduced: backbone", self.backbone)
@@ -137,7 +145,8 @@ class TimeInduced:
         time = self._time(domain, coordinates[TIME])
         theta = self.trajectory(self.path(psi), time, template, **self._embedding(psi))
         space = embed_space(domain, coordinates, self.scaled)
-        return backbone(theta, self.fourier(psi["fourier"], space) if self.fourier else space)
+        z = self.fourier(psi["fourier"], space) if self.fourier else space
+        return sized(backbone(theta, z), self.sizes)
 
     def derivatives(self, psi, domain, outputs, point, indices) -> Derivatives:
         return taylor_derivatives(self, psi, domain, outputs, point, indices)
@@ -149,6 +158,10 @@ class TimeInduced:
         )
         path = self.trajectory.advanced(self.path(psi), start, end, **self._embedding(psi))
         return self._with_path(psi, path)
+
+    def with_sizes(self, sizes: tuple[float, ...]) -> "TimeInduced":
+        """The same with its outputs multiplied by the sizes of the unknowns."""
+        return replace(self, sizes=sizes)
 
     def path(self, psi: Params) -> Params:
         """The part of ψ that belongs to the trajectory."""
@@ -214,13 +227,21 @@ class TimeInduced:
         return linear_end(self.backbone)
 
 
-def sine_induced(hidden: tuple[int, ...] = (20, 20), gain: float = 3.0) -> TimeInduced:
+def sine_induced(
+    hidden: tuple[int, ...] = (20, 20), gain: float = 3.0, scaled: bool = True
+) -> TimeInduced:
     """A time-induced network of sines, in space and in time, for solutions made of waves.
 
     Glorot weights keep sines in their nearly linear part; the first layer starts `gain` times
     larger, so that the network begins with waves of several lengths.
     """
-    return TimeInduced(MLP(hidden, "sin", input_gain=gain), Layerwise(MLP((10, 10), "sin")))
+    backbone, in_time = MLP(hidden, "sin", input_gain=gain), Layerwise(MLP((10, 10), "sin"))
+    return TimeInduced(backbone, in_time, scaled)
+
+
+def sized(outputs: Array | Series, sizes: tuple[float, ...]) -> Array | Series:
+    """Outputs multiplied by the sizes of the unknowns."""
+    return outputs * jnp.asarray(sizes, float) if sizes else outputs
 
 
 @dataclass(frozen=True)
@@ -231,8 +252,9 @@ class SpaceTime:
     """
 
     network: Backbone = MLP((20, 50))
-    scaled: bool = False
+    scaled: bool = True
     fourier: FourierFeatures | None = None
+    sizes: tuple[float, ...] = ()
 
     def __post_init__(self) -> None:
         _check_network("SpaceTime: network", self.network)
@@ -256,8 +278,11 @@ class SpaceTime:
         time = scale(domain, TIME, t) if self.scaled else t
         z = joined([space, concatenate([time])])
         if self.fourier is None:
-            return self._network(domain)(psi, z)
-        return self.network(psi["network"], self.fourier(psi["fourier"], z))
+            return sized(self._network(domain)(psi, z), self.sizes)
+        return sized(self.network(psi["network"], self.fourier(psi["fourier"], z)), self.sizes)
+
+    def with_sizes(self, sizes: tuple[float, ...]) -> "SpaceTime":
+        return replace(self, sizes=sizes)
 
     def derivatives(self, psi, domain, outputs, point, indices) -> Derivatives:
         return taylor_derivatives(self, psi, domain, outputs, point, indices)

@@ -1,7 +1,7 @@
 """Separable networks: sums of products of one network per axis, cheap on tensor grids [SPINN]."""
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import reduce
 from math import prod
 
@@ -13,7 +13,7 @@ from tinns._runtime.errors import UserError
 from tinns.geometry import Domain, MultiIndex
 from tinns.nn.backbones import MLP, Backbone, Params, Theta, check_counts
 from tinns.nn.embeddings import Coordinates, embed_axis
-from tinns.nn.fields import Derivatives, taylor_derivatives
+from tinns.nn.fields import Derivatives, sized, taylor_derivatives
 from tinns.nn.separable_mlp import summed_over_rank
 from tinns.nn.series import Series, concatenate
 
@@ -31,8 +31,9 @@ class SeparableField:
 
     network: Backbone = MLP((64, 64, 64, 64), output_bias=True, glorot="normal")
     rank: int = 32
-    scaled: bool = False
+    scaled: bool = True
     split_periodic: bool = False
+    sizes: tuple[float, ...] = ()
 
     def __post_init__(self) -> None:
         check_counts("SeparableField", rank=self.rank)
@@ -56,7 +57,10 @@ class SeparableField:
             for thetas, axis in zip(psi, domain.axes, strict=True)
         ]
         product = reduce(lambda product, feature: feature * product, features)
-        return summed_over_rank(product, self.rank)
+        return sized(summed_over_rank(product, self.rank), self.sizes)
+
+    def with_sizes(self, sizes: tuple[float, ...]) -> "SeparableField":
+        return replace(self, sizes=sizes)
 
     def derivatives(self, psi, domain, outputs, point, indices) -> Derivatives:
         return taylor_derivatives(self, psi, domain, outputs, point, indices)
@@ -81,7 +85,8 @@ class SeparableField:
             self._on_axis(thetas, domain, axis, jnp.asarray(axes[axis]), order)
             for thetas, axis, order in zip(psi, domain.axes, highest, strict=True)
         ]
-        return _combined(features, wanted)
+        combined = _combined(features, wanted)
+        return {k: jnp.asarray(sized(values, self.sizes)) for k, values in combined.items()}
 
     def _on_axis(
         self, thetas: tuple[Theta, ...], domain: Domain, axis: str, points: Array, order: int

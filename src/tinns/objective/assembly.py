@@ -13,17 +13,20 @@ from tinns.geometry import (
     Batch,
     Counts,
     Domain,
+    HasEdges,
     Initial,
     Region,
     Sampler,
     Span,
+    graded,
     spans_grids,
 )
-from tinns.nn import Field
+from tinns.nn import Field, Sizable
 from tinns.objective.blocks import Block, Psi
 from tinns.objective.constraints import constrained
 from tinns.objective.evaluation import as_numbers, evaluate_at, traced
 from tinns.objective.grids import grid_of, lies_on_grids
+from tinns.objective.scales import Scales
 from tinns.problem.base import Condition, Evaluate, Problem
 
 
@@ -63,9 +66,18 @@ class System:
         }
 
     def draw(
-        self, key: Array, counts: Counts, sampler: Sampler, window: Window | None = None
+        self,
+        key: Array,
+        counts: Counts,
+        sampler: Sampler,
+        window: Window | None = None,
+        crowded: bool = False,
     ) -> tuple[Batch, ...]:
-        """Points for every block; for a block on a grid, the points of its axes."""
+        """Points for every block; for a block on a grid, the points of its axes.
+
+        With `crowded` half of the points crowd towards the initial time and the faces, and all are
+        weighted accordingly.
+        """
         batches = []
         for number, (block, region) in enumerate(zip(self.blocks, self.regions, strict=True)):
             if block.grid is not None:
@@ -73,6 +85,8 @@ class System:
                 continue
             own_key = jax.random.fold_in(key, number)
             batch = region.draw(own_key, self.domain, counts, sampler)
+            if crowded and isinstance(region, HasEdges):
+                batch = graded(batch, region.edges(self.domain))
             if window is not None:
                 batch = _in_window(block, region, batch, window, window.observed[number])
             batches.append(batch)
@@ -95,21 +109,25 @@ def assemble(
     hard: tuple[str, ...] = (),
     sampler: Sampler | None = None,
     in_windows: bool = False,
+    scales: Scales | None = None,
 ) -> System:
     """Group the conditions by region and trace which derivatives each region needs.
 
     Conditions named in `hard` are built into the field and give no rows; their weights are void.
     A `sampler` of tensor grids makes blocks that are evaluated on whole grids. With `in_windows`
-    the field's time runs from 0 to 1.
+    the field's time runs from 0 to 1. With `scales` rows and the field's outputs are dimensionless.
     """
     problem.unknowns  # noqa: B018  # errors in the equation or the domain are reported first
     conditions = _reweighted(problem.all_conditions(), weights or {})
-    regions: dict[Region, list[Condition]] = {}
-    for condition in conditions:
+    regions: dict[Region, list[_Scaled]] = {}
+    for number, condition in enumerate(conditions):
         if condition.name in hard:
             traced(problem, condition.region, [condition])  # reports errors in its code
         else:
-            regions.setdefault(condition.region, []).append(condition)
+            factors = scales.factors[number] if scales else None
+            regions.setdefault(condition.region, []).append(_Scaled(condition, factors))
+    if scales is not None and isinstance(field, Sizable):
+        field = field.with_sizes(scales.sizes)
     field = constrained(problem, field, hard)
     on_grid = sampler is not None and spans_grids(sampler)
     blocks = tuple(
@@ -117,6 +135,14 @@ def assemble(
     )
     domain = problem.domain.over(0, 1) if in_windows else problem.domain
     return System(problem, field, domain, tuple(regions), blocks)
+
+
+@dataclass(frozen=True)
+class _Scaled:
+    """A condition with a factor on each of its rows, if there are any."""
+
+    condition: Condition
+    factors: tuple[float, ...] | None
 
 
 def _in_window(
@@ -135,7 +161,8 @@ def _in_window(
         return moved
     each = jnp.ones(moved.count)
     span = Span(window.start_before * each, window.length_before * each)
-    rows = jax.vmap(block.rows, in_axes=(None, 0))(window.before, replace(moved, window=span))
+    there = replace(moved, window=span, weight=None)
+    rows = jax.vmap(block.rows, in_axes=(None, 0))(window.before, there)
     return replace(moved, offset=jnp.where(window.is_first, 0.0, rows))
 
 
@@ -150,10 +177,15 @@ def _reweighted(conditions: list[Condition], weights: Mapping[str, float]) -> li
 
 
 def _block(
-    problem: Problem, field: Field, region: Region, group: list[Condition], on_grid: bool
+    problem: Problem, field: Field, region: Region, scaled: list[_Scaled], on_grid: bool
 ) -> Block:
+    group = [each.condition for each in scaled]
     indices, counts = traced(problem, region, group)
-    weights = [c.weight for c, count in zip(group, counts, strict=True) for _ in range(count)]
+    weights = [
+        each.condition.weight * factor
+        for each, count in zip(scaled, counts, strict=True)
+        for factor in each.factors or (1.0,) * count
+    ]
     names = [
         c.name if count == 1 else f"{c.name}_{number + 1}"
         for c, count in zip(group, counts, strict=True)

@@ -7,6 +7,9 @@ from tinns._runtime.describe import settings_of
 from tinns._runtime.former_names import with_present_names
 from tinns.optim import AcceleratedLM
 
+ADDED = {"solver": None, "renewal": None, "dimensionless": False}  # settings of a recipe
+SIZABLE = ("TimeInduced", "SpaceTime", "SeparableField")
+
 
 def in_present_form(data: Mapping[str, Any]) -> dict[str, Any]:
     """The contents of a file of this or an earlier version."""
@@ -29,10 +32,19 @@ def _from_cell(data: Mapping[str, Any]) -> dict[str, Any]:
 
 def _of_recipe(former: Mapping[str, Any]) -> dict[str, Any]:
     """The settings of a recipe, whose optimiser could be what is a solver now."""
-    settings = {"solver": None, **with_present_names(dict(former))}
+    settings = {**ADDED, **with_present_names(dict(former))}
     if "informed" in settings:
         settings["fit_initial_layer"] = settings.pop("informed")
     if settings["optimizer"]["class"] == "FrozenFeatures":
         settings["solver"] = settings["optimizer"]
         settings["optimizer"] = settings_of(AcceleratedLM())
+    if "field" in settings:
+        settings["field"] = _with_sizes(settings["field"])
+    if settings.get("redraw") is not None:
+        settings["redraw"] = {"crowded": False, **settings["redraw"]}
     return settings
+
+
+def _with_sizes(field: Mapping[str, Any]) -> dict[str, Any]:
+    """A field, to which the sizes of its outputs were added."""
+    return {"sizes": [], **field} if field["class"] in SIZABLE else dict(field)

@@ -2,12 +2,15 @@
 
 from tinns.geometry import Counts
 from tinns.nn import MLP, TimeInduced
-from tinns.recipes.presets import ACCURATE, PAPER
-from tinns.recipes.recipe import Recipe
+from tinns.recipes.presets import ACCURATE, PAPER, TUNED
 
 RECIPES = {
-    "fast": Recipe(field=TimeInduced(MLP((12,) * 4)), weights={"initial": 20.0}),
-    "accurate": ACCURATE.replace(field=TimeInduced(MLP((16,) * 4)), weights={"initial": 20.0}),
+    "fast": TUNED.replace(
+        field=TimeInduced(MLP((12,) * 4), scaled=False), weights={"initial": 20.0}
+    ),
+    "accurate": ACCURATE.replace(
+        field=TimeInduced(MLP((16,) * 4), scaled=False), weights={"initial": 20.0}
+    ),
     "paper": PAPER.replace(
         points=Counts(10_000, 500),
         validation=Counts(5_000, 250),

@@ -23,6 +23,7 @@ from tinns.problem.base import Problem
 from tinns.recipes.baseline_settings import settings_for
 from tinns.recipes.method import Change, Method
 from tinns.recipes.named import recipes_for
+from tinns.recipes.presets import TUNED
 from tinns.recipes.recipe import Recipe, Stop
 from tinns.solvers import Causal, Difficulty, GradientNorms, Redraw
 
@@ -37,7 +38,7 @@ _ADAM = Adam(1e-3, 0.9, 5_000, 2_000, 100_000)
 def _first_order(problem: Problem, recipe: Recipe) -> Recipe:
     """What all baselines share: single precision, uniform points, conditions weighed alike."""
     counts = recipes_for(problem).get("paper", recipe)
-    return Recipe(
+    return TUNED.replace(
         optimizer=Adam(),
         points=counts.points,
         validation=counts.validation,

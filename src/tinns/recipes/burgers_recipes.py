@@ -2,13 +2,12 @@
 
 from tinns.geometry import Counts
 from tinns.nn import MLP, TimeInduced
-from tinns.recipes.presets import ACCURATE, PAPER
-from tinns.recipes.recipe import Recipe
+from tinns.recipes.presets import ACCURATE, PAPER, TUNED
 
 RECIPES = {
-    "fast": Recipe(field=TimeInduced(), weights={"initial": 2.0}),
+    "fast": TUNED.replace(field=TimeInduced(scaled=False), weights={"initial": 2.0}),
     "accurate": ACCURATE.replace(
-        field=TimeInduced(MLP((30, 30))),
+        field=TimeInduced(MLP((30, 30)), scaled=False),
         points=Counts(12_000, 600, 400),
         weights={"initial": 2.0},
     ),

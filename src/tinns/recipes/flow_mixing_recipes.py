@@ -2,13 +2,14 @@
 
 from tinns.geometry import Counts
 from tinns.nn import MLP, TimeInduced
-from tinns.recipes.presets import PAPER
-from tinns.recipes.recipe import Recipe
+from tinns.recipes.presets import PAPER, TUNED
 from tinns.solvers import Stop
 
 RECIPES = {
-    "fast": Recipe(
-        field=TimeInduced(MLP((30, 30))),  # wider than the paper's: a spiral is much to hold
+    "fast": TUNED.replace(
+        field=TimeInduced(
+            MLP((30, 30)), scaled=False
+        ),  # wider than the paper's: a spiral is much to hold
         points=Counts(4_000, 500, 400),
         validation=Counts(4_000, 500, 400),
     ),

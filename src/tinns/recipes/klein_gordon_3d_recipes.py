@@ -2,13 +2,12 @@
 
 from tinns.geometry import Counts
 from tinns.nn import MLP, Layerwise, TimeInduced
-from tinns.recipes.presets import PAPER
-from tinns.recipes.recipe import Recipe
+from tinns.recipes.presets import PAPER, TUNED
 from tinns.solvers import Stop
 
 RECIPES = {
-    "fast": Recipe(
-        field=TimeInduced(MLP((20, 20)), Layerwise(MLP((10, 10), "sin"))),
+    "fast": TUNED.replace(
+        field=TimeInduced(MLP((20, 20)), Layerwise(MLP((10, 10), "sin")), scaled=False),
         points=Counts(2_500, 400, 900),
         validation=Counts(2_500, 400, 900),
         weights={"equation": 0.3, "initial": 3.0},

@@ -2,15 +2,14 @@
 
 from tinns.geometry import Counts
 from tinns.nn import MLP, Layerwise, TimeInduced
-from tinns.recipes.presets import ACCURATE, PAPER
-from tinns.recipes.recipe import Recipe
+from tinns.recipes.presets import ACCURATE, PAPER, TUNED
 from tinns.solvers import Stop
 
 # The solution swings in time and is a polynomial in space.
-_FIELD = TimeInduced(MLP((20, 20)), Layerwise(MLP((10, 10), "sin")))
+_FIELD = TimeInduced(MLP((20, 20)), Layerwise(MLP((10, 10), "sin")), scaled=False)
 
 RECIPES = {
-    "fast": Recipe(
+    "fast": TUNED.replace(
         points=Counts(2_500, 400, 800),
         validation=Counts(2_500, 400, 800),
         field=_FIELD,

@@ -2,13 +2,16 @@
 
 from tinns.geometry import Counts
 from tinns.nn import sine_induced
-from tinns.recipes.presets import ACCURATE, PAPER
-from tinns.recipes.recipe import Recipe
+from tinns.recipes.presets import ACCURATE, PAPER, TUNED
 from tinns.solvers import Stop
 
 RECIPES = {
-    "fast": Recipe(field=sine_induced((16, 16, 16, 16)), weights={"equation": 0.1}),
-    "accurate": ACCURATE.replace(field=sine_induced((24, 24, 24)), weights={"equation": 0.1}),
+    "fast": TUNED.replace(
+        field=sine_induced((16, 16, 16, 16), scaled=False), weights={"equation": 0.1}
+    ),
+    "accurate": ACCURATE.replace(
+        field=sine_induced((24, 24, 24), scaled=False), weights={"equation": 0.1}
+    ),
     "paper": PAPER.replace(
         points=Counts(10_000, 500),
         validation=Counts(5_000, 250),

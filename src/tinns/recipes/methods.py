@@ -18,12 +18,13 @@ __all__ = ["BASELINES", "METHODS", "Method", "apply_method"]
 def apply_method(name: str, problem: Problem, recipe: Recipe) -> Recipe:
     """The recipe for a problem as the method called `name` would have it.
 
-    Where the recipe's network sees scaled coordinates, so does the method's.
+    The method's network sees scaled coordinates where the recipe's network does.
     """
     if name not in METHODS:
         raise unknown_name("method", name, METHODS)
     changed = METHODS[name].change(problem, recipe)
     field: Any = changed.field
-    if getattr(recipe.field, "scaled", False) and hasattr(field, "scaled"):
-        changed = changed.replace(field=replace(field, scaled=True))
-    return changed
+    if not hasattr(field, "scaled"):
+        return changed
+    scaled = bool(getattr(recipe.field, "scaled", False))
+    return changed.replace(field=replace(field, scaled=scaled))

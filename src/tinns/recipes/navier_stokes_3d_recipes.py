@@ -2,13 +2,12 @@
 
 from tinns.geometry import Counts
 from tinns.nn import sine_induced
-from tinns.recipes.presets import PAPER
-from tinns.recipes.recipe import Recipe
+from tinns.recipes.presets import PAPER, TUNED
 from tinns.solvers import Stop
 
 RECIPES = {
-    "fast": Recipe(
-        field=sine_induced((20, 20)),
+    "fast": TUNED.replace(
+        field=sine_induced((20, 20), scaled=False),
         points=Counts(2_500, 500, 1_200),
         validation=Counts(2_500, 500, 1_200),
     ),

@@ -10,6 +10,7 @@ from tinns._runtime.errors import UserError
 from tinns._runtime.precision import Precision
 from tinns.geometry import Counts, QuasiRandom, Sampler
 from tinns.nn import Field, TimeInduced
+from tinns.objective import find_scales
 from tinns.optim import AcceleratedLM, Optimizer
 from tinns.problem import Problem
 from tinns.solvers import (
@@ -17,6 +18,7 @@ from tinns.solvers import (
     Emphasis,
     LeastSquares,
     Redraw,
+    Renewal,
     Solver,
     Stop,
     Task,
@@ -34,12 +36,14 @@ class Recipe:
     strategies given here; a solver of another kind, such as `FrozenFeatures`, takes their place.
     """
 
-    field: Field = TimeInduced(scaled=True)
+    field: Field = TimeInduced()
     optimizer: Optimizer = AcceleratedLM()
     points: Counts = Counts(2500, 250, 100)
     validation: Counts = Counts(2500, 250, 100)
     sampler: Sampler = QuasiRandom()
-    redraw: Redraw | None = Redraw(2.0, candidates=4, ladder=(1, 2, 4, 8))
+    redraw: Redraw | None = Redraw(2.0, candidates=4, ladder=(1, 2, 4, 8), crowded=True)
+    renewal: Renewal | None = Renewal()  # None: validation points stay the same
+    dimensionless: bool = True  # unknowns divided by their sizes, rows by those of their terms
     weights: Mapping[str, float] = dataclass_field(default_factory=dict)
     balance: Balancing | None = None  # None: weights stay fixed
     emphasis: Emphasis | None = None  # None: all points of a region count alike
@@ -69,6 +73,7 @@ class Recipe:
         self._check_kind("balance", Balancing, "Balance(...) or GradientNorms(...)", True)
         self._check_kind("emphasis", Emphasis, "Causal(...) or Difficulty(...)", True)
         self._check_kind("redraw", Redraw, "Redraw(...)", True)
+        self._check_kind("renewal", Renewal, "Renewal(...)", True)
         self._check_kind("solver", Solver, "FrozenFeatures(...)", True)
         hard = (self.hard,) if isinstance(self.hard, str) else self.hard
         if not isinstance(hard, tuple | list) or any(not isinstance(name, str) for name in hard):
@@ -119,14 +124,17 @@ class Recipe:
         seed: int = 0,
         measure: Measure | None = None,
         reporter: Reporter | None = None,
+        windows: int = 1,
     ) -> Task:
-        """The task that a solver is given."""
+        """The task that a solver is given, to be solved in a number of time windows."""
+        is_scaled = self.dimensionless and self.solver is None
         return Task(
             problem,
             self.field,
             self.stop,
             seed,
             self.weights,
+            find_scales(problem, windows) if is_scaled else None,
             self.hard,
             self.precision,
             self.points,

@@ -11,6 +11,7 @@ from tinns.solvers.least_squares.balancing import (
 )
 from tinns.solvers.least_squares.emphasis import Causal, Difficulty, Emphasis
 from tinns.solvers.least_squares.redraw import Redraw
+from tinns.solvers.least_squares.renewal import Renewal
 from tinns.solvers.least_squares.settings import LeastSquares
 from tinns.solvers.least_squares.state import RunState
 from tinns.solvers.solver import Run, Solver, Stage, Task, Trained, resume, solve_task
@@ -28,6 +29,7 @@ __all__ = [
     "History",
     "LeastSquares",
     "Redraw",
+    "Renewal",
     "Run",
     "RunState",
     "Solver",

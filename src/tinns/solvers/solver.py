@@ -11,7 +11,7 @@ from jaxtyping import PyTree
 from tinns._runtime.interruption import Interruption
 from tinns.geometry import Batch, Counts, Domain, QuasiRandom, Sampler
 from tinns.nn import Field
-from tinns.objective import Block, Psi, System
+from tinns.objective import Block, Psi, Scales, System
 from tinns.problem import Problem
 from tinns.solvers.checkpoint import Arrays
 from tinns.solvers.history import History
@@ -37,6 +37,7 @@ class Task:
     stop: Stop
     seed: int = 0
     weights: Mapping[str, float] = dataclass_field(default_factory=dict)
+    scales: Scales | None = None  # None: rows and unknowns as the problem states them
     hard: tuple[str, ...] = ()
     precision: str = "float64"
     points: Counts = Counts(2500, 250, 100)  # where losses are stated by a solver that has none

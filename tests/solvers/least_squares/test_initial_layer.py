@@ -29,7 +29,9 @@ from tinns.solvers.least_squares.initial_layer import fit_initial_layer
 pytestmark = pytest.mark.usefixtures("float64")
 
 PIRATE = SpaceTime(
-    PirateNet(6, 2, factorised=True, output_bias=True), fourier=FourierFeatures(64, 2.0)
+    PirateNet(6, 2, factorised=True, output_bias=True),
+    scaled=False,
+    fourier=FourierFeatures(64, 2.0),
 )
 
 
@@ -74,7 +76,7 @@ def test_it_is_the_shortest_least_squares_fit():
         def conditions(self):
             return [initial(lambda x: 3 * x)]
 
-    field = SpaceTime(PirateNet(4, 1))  # its gates are zero: u = W (x, t)
+    field = SpaceTime(PirateNet(4, 1), scaled=False)  # its gates are zero: u = W (x, t)
     system = assemble(Flat(), field)
     psi = fit_initial_layer(system, system.init(jax.random.key(0)))
     np.testing.assert_allclose(field.output_weights(psi["field"]), [[3.0, 0.0]], atol=1e-12)

@@ -45,6 +45,8 @@ def recipe(small_field, few_points):
         PaperLM(),
         points=few_points,
         validation=few_points,
+        renewal=None,
+        dimensionless=False,
         stop=Stop(iterations=6),
     )
 
@@ -205,7 +207,7 @@ def test_what_does_not_fit_is_taken_in_chunks_and_told(system, recipe, monkeypat
         def notice(self, fact):
             self.facts.append(fact)
 
-    many = recipe.replace(optimizer=AcceleratedLM(), points=Counts(700, 11, 6))
+    many = recipe.replace(optimizer=AcceleratedLM(), points=Counts(700, 11, 6), redraw=None)
     listener = Listening()
     whole = train(system, many, seed=0, reporter=listener)
     assert listener.facts == []

@@ -1,6 +1,6 @@
 """New training points during a run: where the residual is large, or more of them."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 
 import jax
@@ -19,11 +19,11 @@ class Redraw:
     """Redraw all training points whenever validation exceeds `ratio` times training (None: never).
 
     In addition, points are redrawn after `every` iterations inside the compiled program: `every=1`
-    gives fresh batches. With `candidates` > 1 that many times more points are drawn, and
-    those kept are chosen with a density proportional to |residual|, except for a `uniform` share.
-    Points that lasted less than `lasting` iterations are followed by more: `ladder` gives the
-    counts, in multiples of the recipe's. A CPU starts on its first rung, other devices with 10,000
-    points.
+    gives fresh batches. With `candidates` > 1 that many times more points are drawn, and those
+    kept are chosen with a density proportional to |residual|, except for a `uniform` share. With
+    `crowded` half of the candidates crowd towards the initial time and the faces. Points that
+    lasted less than `lasting` iterations are followed by more: `ladder` gives the counts, in
+    multiples of the recipe's. A CPU starts on its first rung, other devices with 10,000 points.
     """
 
     ratio: float | None = 5.0
@@ -32,6 +32,7 @@ class Redraw:
     ladder: tuple[int, ...] = (1,)
     lasting: int = 20
     every: int | None = None
+    crowded: bool = False
 
     def __post_init__(self) -> None:
         if self.every is not None and (self.every < 1 or self.candidates > 1):
@@ -80,7 +81,8 @@ class Redraw:
         if self.candidates == 1:
             return system.draw(key, counts, sampler, window)
         wanted = jax.eval_shape(lambda k: system.draw(k, counts, sampler, window), key)
-        pools = system.draw(key, counts.times(self.candidates), sampler, window)
+        more = counts.times(self.candidates)
+        pools = system.draw(key, more, sampler, window, self.crowded)
         chosen = []
         for number, (block, pool, kept) in enumerate(
             zip(system.blocks, pools, wanted, strict=True)
@@ -92,7 +94,7 @@ class Redraw:
             # Gumbel noise on log-densities: the largest are a sample without replacement.
             noise = jax.random.gumbel(jax.random.fold_in(key, number), density.shape)
             order = jax.lax.top_k(jnp.log(density) + noise, kept.count)[1]
-            chosen.append(pool.take(order))
+            chosen.append(replace(pool.take(order), weight=None))
         return tuple(chosen)
 
     def _density(self, block: Block, pool: Batch, psi: Psi, chunk: int) -> Array:
@@ -100,8 +102,12 @@ class Redraw:
         (rows,) = Objective((block,), (pool,), Layout(chunk)).residuals(psi)
         size = jnp.linalg.norm(rows, axis=1)
         size = jnp.where(jnp.isfinite(size), size, 0.0)
+        if pool.weight is None:
+            share = size / jnp.maximum(jnp.sum(size), jnp.finfo(size.dtype).tiny)
+            return self.uniform / size.size + (1 - self.uniform) * share
+        size = size * pool.weight  # of which the rows have one factor already
         share = size / jnp.maximum(jnp.sum(size), jnp.finfo(size.dtype).tiny)
-        return self.uniform / size.size + (1 - self.uniform) * share
+        return self.uniform * pool.weight**2 / size.size + (1 - self.uniform) * share
 
 
 NEVER = Redraw(None)

@@ -12,13 +12,27 @@ from jaxtyping import PyTree
 
 from tinns._runtime.compilation import compiled, jitted
 from tinns._runtime.errors import UserError
-from tinns.geometry import Batch, spans_grids
-from tinns.objective import Block, Layout, Psi, System, Window
+from tinns.geometry import Batch, Counts, spans_grids
+from tinns.objective import Block, Layout, Objective, Psi, System, Window
 from tinns.objective.layout import ROWS
 from tinns.optim.optimizer import Optimizer, program_for
-from tinns.solvers.least_squares.memory import Device, fitting_layout, free_bytes
+from tinns.solvers.least_squares.emphasis import emphasised
+from tinns.solvers.least_squares.memory import (
+    POINTS,
+    POOLS,
+    STATES,
+    Device,
+    Part,
+    Tape,
+    check_fits,
+    fitting_layout,
+    free_bytes,
+    gradient_layout,
+    size_of,
+)
 from tinns.solvers.least_squares.program import CallArguments, Points, Reports, iterations
 from tinns.solvers.least_squares.redraw import Redraw, distribute
+from tinns.solvers.least_squares.renewal import Renewal
 from tinns.solvers.least_squares.settings import LeastSquares
 from tinns.solvers.least_squares.state import LoopState, RunState, first_loop_state
 from tinns.solvers.progress import Reporter
@@ -42,6 +56,7 @@ class Runner:
         # Compiled, each is one program to cache instead of dozens.
         self.init = jitted(system.init)
         self.draw = jitted(system.draw, static_argnums=(1, 2))
+        self._held = check_fits(self._parts(), free_bytes(self.devices))
 
     @property
     def platform(self) -> str:
@@ -119,6 +134,34 @@ class Runner:
             loop = loop._replace(optimizer=settings.optimizer.init(loop.psi, kinds))
         return replace(state, loop=loop, points=self.distributed(points)), spent
 
+    def renew(
+        self,
+        renewal: Renewal,
+        key: jax.Array,
+        psi: Psi,
+        best: Psi,
+        window: Window | None,
+        chunk: int = Layout().chunk,
+    ) -> tuple[Points, jax.Array, float]:
+        """New validation points for ψ, the loss of `best` there, and the seconds it took."""
+        settings = self.settings
+
+        def new_points(
+            key: jax.Array, psi: Psi, best: Psi, window: Window | None
+        ) -> tuple[Points, jax.Array]:
+            counts, sampler = settings.validation, settings.sampler
+            points = renewal.draw(self.system, counts, sampler, key, psi, chunk, window)
+            losses = Objective(self.system.blocks, points, Layout(chunk)).losses(best)
+            return points, jnp.sum(losses)
+
+        given = key, psi, best, window
+        program = self._compiled(
+            "validation", "compiling the choice of validation points", new_points, *given
+        )
+        before = time.perf_counter()
+        points, loss = jax.block_until_ready(program(*given))
+        return self.distributed(points), loss, time.perf_counter() - before
+
     def chosen(self, state: RunState) -> tuple[Psi, int | None, float, float]:
         """The resulting ψ with its iteration (None: the last) and its losses.
 
@@ -164,26 +207,90 @@ class Runner:
     def _layout(self, state: RunState) -> Layout:
         counts = self.counts(state.points)
         if counts not in self._layouts:
-            self._layouts[counts] = self._fitting(state.loop.psi, state.points)
+            self._layouts[counts] = self._fitting(state.loop, state.points)
         return self._layouts[counts]
 
-    def _fitting(self, psi: Psi, points: Points) -> Layout:
+    def _fitting(self, loop: LoopState, points: Points) -> Layout:
         """Rows in chunks that fit into memory, unless the settings say how many."""
         shards, settings = len(self.devices), self.settings
-        if settings.chunk is not None or not settings.optimizer.forms_jacobian:
-            return Layout(settings.chunk or Layout().chunk, shards)
-        leaves = jax.tree.leaves(psi)
-        pairs: list[tuple[Block, Batch]] = list(zip(self.system.blocks, points, strict=True))
-        layout, message = fitting_layout(
-            sum(data.count * len(block.row_names) for block, data in pairs),
-            sum(leaf.size for leaf in leaves),
-            leaves[0].dtype.itemsize,
-            shards,
-            free_bytes(self.devices),
-        )
+        if settings.chunk is not None:
+            return Layout(settings.chunk, shards)
+        # The state is there already: what is free now is what its copies and the rows can take.
+        held = max(0.0, self._held - size_of(loop))
+        free = max(0.0, free_bytes(self.devices) - held)
+        if settings.optimizer.forms_jacobian:
+            leaves = jax.tree.leaves(loop.psi)
+            layout, message = fitting_layout(
+                sum(data.count * len(block.row_names) for block, data in self._pairs(points)),
+                sum(leaf.size for leaf in leaves),
+                leaves[0].dtype.itemsize,
+                shards,
+                free,
+            )
+        else:
+            layout, message = gradient_layout(self._tapes(loop.psi, points), shards, free)
         if message:
             self.reporter.notice(message)
         return layout
+
+    def _parts(self) -> list[Part]:
+        """What a run holds besides its rows, before any of it is allocated."""
+        system, settings, key = self.system, self.settings, jax.random.key(0)
+        optimizer, rule, renewal = settings.optimizer, settings.redraw, settings.renewal
+
+        def drawn(counts: Counts) -> int:
+            return size_of(jax.eval_shape(lambda k: system.draw(k, counts, settings.sampler), key))
+
+        psi = jax.eval_shape(system.init, key)
+        try:
+            state = size_of(jax.eval_shape(lambda p: first_loop_state(system, optimizer, p), psi))
+        except (
+            jax.errors.JAXTypeError
+        ):  # an optimiser of a user's own whose `init` is not traceable
+            state = size_of(psi)
+        most = rule.counts(settings.points, len(rule.ladder) - 1) if rule else settings.points
+        candidates = rule.candidates if rule else 1
+        pools = [drawn(most.times(candidates))] if candidates > 1 else []
+        if renewal is not None:
+            pools.append(drawn(settings.validation.times(renewal.candidates)))
+        held = POINTS * (drawn(most) + drawn(settings.validation)) + POOLS * max(pools, default=0)
+        name = type(optimizer).__name__
+        return [
+            Part(
+                f"for parameters and the state of {name}",
+                STATES * state,
+                "use a smaller network"
+                + ("" if name == "Adam" else ", or Adam, which holds least"),
+            ),
+            Part(
+                "for points and candidates",
+                held,
+                "use fewer points, fewer candidates or a shorter ladder in Redraw(...)",
+            ),
+        ]
+
+    def _tapes(self, psi: Psi, points: Points) -> list[Tape]:
+        """What reverse mode keeps of each block's rows, by tracing them."""
+
+        def kept(block: Block, data: Batch) -> int:
+            def pullback(p: Psi, d: Batch) -> PyTree:
+                return jax.vjp(lambda q: block.all_rows(q, d), p)[1]
+
+            return size_of(jax.eval_shape(pullback, psi, data))
+
+        shards = len(self.devices)
+        blocks = emphasised(self.system, self.settings.emphasis, 0.0)
+        return [
+            Tape(
+                kept(block, data) / shards,
+                -(-block.count(data) // shards) * len(block.row_names),
+                divisible=block.grid is None and block.emphasis is None,
+            )
+            for block, data in zip(blocks, points, strict=True)
+        ]
+
+    def _pairs(self, points: Points) -> list[tuple[Block, Batch]]:
+        return list(zip(self.system.blocks, points, strict=True))
 
     def _compiled(
         self, name: Hashable, activity: str, function: Program, *arguments: PyTree

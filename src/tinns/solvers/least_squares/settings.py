@@ -9,6 +9,7 @@ from tinns.optim import AcceleratedLM, Optimizer
 from tinns.solvers.least_squares.balancing import Balancing
 from tinns.solvers.least_squares.emphasis import Emphasis
 from tinns.solvers.least_squares.redraw import Redraw
+from tinns.solvers.least_squares.renewal import Renewal
 
 if TYPE_CHECKING:
     from tinns.solvers.solver import Run, Task
@@ -23,6 +24,7 @@ class LeastSquares:
     validation: Counts = Counts(2500, 250, 100)
     sampler: Sampler = QuasiRandom()
     redraw: Redraw | None = Redraw(2.0, candidates=4, ladder=(1, 2, 4, 8))
+    renewal: Renewal | None = None  # None: validation points stay the same
     balance: Balancing | None = None  # None: weights stay fixed
     emphasis: Emphasis | None = None  # None: all points of a region count alike
     fit_initial_layer: bool = False  # the last layer starts as a fit of the initial values

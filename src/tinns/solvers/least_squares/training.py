@@ -23,6 +23,7 @@ from tinns.solvers.least_squares.diagnosis import faulty_row, not_finite
 from tinns.solvers.least_squares.initial_layer import fit_initial_layer
 from tinns.solvers.least_squares.program import CAPACITY
 from tinns.solvers.least_squares.redraw import NEVER
+from tinns.solvers.least_squares.renewal import Renewal
 from tinns.solvers.least_squares.runner import Runner, call_arguments
 from tinns.solvers.least_squares.settings import LeastSquares
 from tinns.solvers.least_squares.state import RunState
@@ -31,6 +32,8 @@ from tinns.solvers.solver import Stage, Task, Trained
 from tinns.solvers.stopping import Stop, StopReason, stop_reason
 
 LOOK_UP_SECONDS = 0.5
+RENEWALS = 1 << 20  # folded into a key: renewals have keys of their own
+MINIMA = (StopReason.CONVERGED, StopReason.PRECISION_FLOOR)
 POINTS, REDRAWS = "points", "redraws"  # columns of the history
 
 
@@ -46,8 +49,15 @@ class Training:
             )
         self.settings, self.task = settings, task
         self.rule = settings.redraw or NEVER
+        self.renewal = settings.renewal and settings.renewal.fitting(settings)
         self.system = assemble(
-            task.problem, task.field, task.weights, task.hard, settings.sampler, in_windows
+            task.problem,
+            task.field,
+            task.weights,
+            task.hard,
+            settings.sampler,
+            in_windows,
+            task.scales,
         )
         self.reporter = task.reporter
         self.runner = Runner(self.system, settings, task.reporter)
@@ -78,15 +88,18 @@ class Training:
             psi = runner.init(start_key)
             psi = fit_initial_layer(self.system, psi) if settings.fit_initial_layer else psi
         rung = self.rule.first_rung(settings.points, runner.platform)
-        validation = runner.draw(validation_key, settings.validation, settings.sampler, window)
         counts = self.rule.counts(settings.points, rung)
         points = runner.draw(point_key, counts, settings.sampler, window)
         self._require_points(points, "points")
+        validation = runner.draw(validation_key, settings.validation, settings.sampler, window)
         self._require_points(validation, "validation")
+        validation = runner.distributed(validation)
+        if self.renewal is not None:
+            validation, _, _ = runner.renew(self.renewal, validation_key, psi, psi, window)
         return RunState(
             runner.first_loop_state(psi),
             runner.distributed(points),
-            runner.distributed(validation),
+            validation,
             window,
             redraw_key=run_key,
             batch_key=jax.random.fold_in(run_key, 0),
@@ -103,7 +116,12 @@ class Training:
         runner, done = self.runner, state.iterations
         if done and bool(state.loop.overfitted):
             state = self._redrawn(state)
+        renewal = self.renewal
+        if renewal is not None and done and done % renewal.every == 0:
+            state = self._renewed(state, renewal)
         count = _next_count(stop, state)
+        if renewal is not None:
+            count = min(count, renewal.every - done % renewal.every)
         call = call_arguments(done, count, _budget(stop, state), state.batch_key)
         points = state.points
         state, reports, taken, elapsed = runner.steps(state, call)
@@ -126,7 +144,11 @@ class Training:
         return state
 
     def reason(self, state: RunState, stop: Stop, interrupted: bool = False) -> StopReason | None:
-        return stop_reason(stop, state.history, interrupted)
+        reason = stop_reason(stop, state.history, interrupted)
+        # A minimum on the present points is no reason to stop where validation calls for others.
+        if reason in MINIMA and self.renewal and bool(state.loop.overfitted):
+            return None
+        return reason
 
     def finish(self, state: RunState, reason: StopReason) -> Trained:
         self.reporter.status("choosing the result")
@@ -185,6 +207,21 @@ class Training:
             rung=rung,
             since=done,
             redraws=state.redraws + 1,
+            seconds=state.seconds + spent,
+        )
+
+    def _renewed(self, state: RunState, renewal: Renewal) -> RunState:
+        """The state with new validation points, by which its best ψ is judged too."""
+        loop = state.loop
+        own_key = jax.random.fold_in(state.batch_key, RENEWALS)
+        key = jax.random.fold_in(own_key, state.iterations)
+        points, loss, spent = self.runner.renew(renewal, key, loop.psi, loop.best, state.window)
+        is_known = jnp.isfinite(loop.best_validation_loss)
+        best = jnp.where(is_known, loss, loop.best_validation_loss)
+        return replace(
+            state,
+            loop=loop._replace(best_validation_loss=best),
+            validation=points,
             seconds=state.seconds + spent,
         )
 

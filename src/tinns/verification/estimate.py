@@ -1,0 +1,85 @@
+"""An estimate of the error of a solution, with how it was made."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from math import isfinite
+from typing import Any, Literal
+
+import numpy as np
+
+
+@dataclass(frozen=True)
+class ErrorEstimate:
+    """‖u - u*‖ / ‖u*‖, estimated without knowing u*.
+
+    `per_unknown` has it for each unknown function, `over_time` at each of `times`, and
+    `per_unknown_over_time` both. The error is expected within
+    [relative_l2 / factor, relative_l2 · factor].
+    """
+
+    relative_l2: float
+    by: Literal["classical", "network"]
+    per_unknown: Mapping[str, float]
+    times: np.ndarray
+    over_time: np.ndarray
+    factor: float
+    how: str  # a sentence: how it was made and how far to trust it
+    seconds: float = 0.0  # that it took
+    per_unknown_over_time: Mapping[str, np.ndarray] = field(default_factory=dict)
+
+    @property
+    def is_finite(self) -> bool:
+        """Whether the estimate and its factor are numbers that say something."""
+        return isfinite(self.relative_l2) and isfinite(self.factor)
+
+    @property
+    def bounds(self) -> tuple[float, float]:
+        """Where the error is expected."""
+        return self.relative_l2 / self.factor, self.relative_l2 * self.factor
+
+    def as_data(self) -> dict[str, Any]:
+        """Plain data for a record, None for what is not finite; `from_data` gives it back."""
+        return {
+            "relative_l2": _plain(self.relative_l2),
+            "by": self.by,
+            "per_unknown": {name: _plain(value) for name, value in self.per_unknown.items()},
+            "times": [_plain(t) for t in self.times],
+            "over_time": [_plain(value) for value in self.over_time],
+            "factor": _plain(self.factor),
+            "how": self.how,
+            "seconds": _plain(self.seconds),
+            "per_unknown_over_time": {
+                name: [_plain(value) for value in values]
+                for name, values in self.per_unknown_over_time.items()
+            },
+        }
+
+    @classmethod
+    def from_data(cls, data: Mapping[str, Any]) -> "ErrorEstimate":
+        """The estimate of a record; numbers that were not finite become infinite."""
+        return cls(
+            relative_l2=_number(data["relative_l2"]),
+            by=data["by"],
+            per_unknown={name: _number(value) for name, value in data["per_unknown"].items()},
+            times=_array(data["times"]),
+            over_time=_array(data["over_time"]),
+            factor=_number(data["factor"]),
+            how=data["how"],
+            seconds=_number(data.get("seconds", 0.0)),
+            per_unknown_over_time={
+                name: _array(values)
+                for name, values in data.get("per_unknown_over_time", {}).items()
+            },
+        )
+
+
+def _plain(value: float) -> float | None:
+    return float(value) if isfinite(value) else None
+
+
+def _number(value: float | None) -> float:
+    return float("inf") if value is None else float(value)
+
+
+def _array(values: list[float | None]) -> np.ndarray:
+    return np.array([_number(value) for value in values])
