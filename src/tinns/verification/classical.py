@@ -228,7 +228,7 @@ def _layers(grid: Grid) -> list[object]:
 
 
 def _even(count: float) -> int:
-    return 2 * int(round(count / 2))
+    return 2 * round(count / 2)
 
 
 def _out_of_time() -> NotApplicable:

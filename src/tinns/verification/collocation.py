@@ -7,8 +7,6 @@ from functools import cached_property, reduce
 import numpy as np
 from scipy.fft import dct
 
-from tinns.geometry import Box
-
 
 @dataclass(frozen=True)
 class Layer:
@@ -219,12 +217,3 @@ class Grid:
         """The matrix that interpolates to the points of another grid."""
         each = [a.onto(b.points) for a, b in zip(self.axes, other.axes, strict=True)]
         return reduce(np.kron, each)
-
-
-def grid_of(box: Box, counts: Sequence[int], layers: Sequence[Layer | None]) -> Grid:
-    """The grid of a box with these numbers of points."""
-    axes = tuple(
-        Axis(box.interval(name), count, name in box.periodic, layer)
-        for name, count, layer in zip(box.space, counts, layers, strict=True)
-    )
-    return Grid(box.space, axes)

@@ -85,8 +85,8 @@ def in_time(name: Name) -> Name:
 
 def used(problem: Problem, conditions: list[Condition]) -> set[Name]:
     """The derivatives that conditions use; the value of each unknown is always among them."""
-    zero = (0,) * len(problem.domain.axes)
-    names = {(number, zero) for number in range(len(problem.unknowns))}
+    zero: MultiIndex = (0,) * len(problem.domain.axes)
+    names: set[Name] = {(number, zero) for number in range(len(problem.unknowns))}
 
     def noting(number: int, unknown: str) -> Callable[[str], Array]:
         def note(name: str) -> Array:

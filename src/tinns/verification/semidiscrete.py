@@ -9,26 +9,12 @@ y is its error.
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.linalg import qr
-from scipy.optimize import linear_sum_assignment
 
 from tinns.verification.collocation import Grid
 from tinns.verification.posed import Posed, solved_for_slopes
 from tinns.verification.refusals import NotApplicable
 from tinns.verification.rows import coordinates_of, in_chunks
-
-DEPTH_PENALTY = 0.03  # points on the boundary are preferred to those next to it
-
-
-@dataclass(frozen=True)
-class Slot:
-    """A row of F that a boundary condition takes."""
-
-    level: int
-    node: int  # whose equation is replaced
-    face: int
-    row: int  # of the conditions on the face and their derivatives in time
-    point: int  # where the condition is evaluated, among the points of the face
+from tinns.verification.slots import Slot, chosen_slots
 
 
 @dataclass
@@ -52,7 +38,7 @@ class Semidiscrete:
         at = np.array([time])
         _, local = self.residual(at, state[None], 0 * state[None], None)
         self._mix = solved_for_slopes(given, local.equation[0])
-        self._slots = self._chosen_slots(local)
+        self._slots = chosen_slots(given, grid, [slopes[0] for slopes in local.faces])
         self.local = local
 
     def jets(self, y: np.ndarray, slope: np.ndarray) -> np.ndarray:
@@ -69,14 +55,9 @@ class Semidiscrete:
         self, y: np.ndarray, slope: np.ndarray, unknown: int, order: int
     ) -> tuple[np.ndarray, int]:
         top = self.given.orders[unknown]
-        return (
-            (y, self._place[unknown, order])
-            if order < top
-            else (
-                slope,
-                self._place[unknown, top - 1],
-            )
-        )
+        if order < top:
+            return y, self._place[unknown, order]
+        return slope, self._place[unknown, top - 1]
 
     def residual(
         self, t: np.ndarray, y: np.ndarray, slope: np.ndarray, base: np.ndarray | None
@@ -170,61 +151,3 @@ class Semidiscrete:
             if np.abs(change).max() <= 1e-12 * max(np.abs(y).max(), 1e-300):
                 break
         return y
-
-    def _chosen_slots(self, local: Local) -> list[Slot]:
-        taken: set[tuple[int, int]] = set()
-        slots: list[Slot] = []
-        for number, slopes in enumerate(local.faces):
-            for slot in self._slots_of(number, slopes[0]):
-                if (slot.level, slot.node) not in taken:
-                    taken.add((slot.level, slot.node))
-                    slots.append(slot)
-        return slots
-
-    def _slots_of(self, number: int, slopes: np.ndarray) -> list[Slot]:
-        """One value next to a face for each condition there: those that it determines best."""
-        given, grid = self.given, self.grid
-        face, _ = given.faces[number]
-        total = max(given.orders)
-        rows = slopes.shape[1] // total
-        typical = np.abs(slopes[:, :rows]).max(axis=0)
-        sample = slopes[len(slopes) // 2, :rows]
-        point = self._on_faces[number][len(slopes) // 2]
-        layers = [grid.face(face.axis, face.outward > 0, depth) for depth in range(rows)]
-        candidates = [(k, depth) for k in range(len(given.orders)) for depth in range(rows)]
-        matrix = np.zeros((rows, len(candidates)))
-        for n, (unknown, index) in enumerate(given.names):
-            derivative = grid.derivative(index[:-1])[point]
-            for c, (k, depth) in enumerate(candidates):
-                if k == unknown and index[-1] <= given.orders[k]:
-                    node = layers[depth][len(slopes) // 2]
-                    weight = abs(derivative[node]) * DEPTH_PENALTY**depth
-                    matrix[:, c] += (
-                        np.abs(sample[:, n]) * weight * np.sign(sample[:, n] * derivative[node])
-                    )
-        matrix /= np.maximum(np.abs(matrix).max(axis=1, keepdims=True), 1e-300)
-        _, upper, order = qr(matrix, mode="economic", pivoting=True)
-        diagonal = np.abs(np.diag(upper))
-        if len(diagonal) < rows or diagonal[-1] < 1e-8:
-            raise NotApplicable(
-                "form",
-                f"the boundary conditions at {face.name} depend on each other or do not contain "
-                "the solution",
-            )
-        chosen = [candidates[c] for c in order[:rows]]
-        pairs = zip(*linear_sum_assignment(-np.abs(matrix[:, order[:rows]])), strict=True)
-        slots = []
-        for row, column in pairs:
-            unknown, depth = chosen[column]
-            times = [
-                i[-1] for n, (k, i) in enumerate(given.names) if k == unknown and typical[row, n]
-            ]
-            highest = given.orders[unknown]
-            copies = max(1, highest - max(times, default=0))
-            for copy in range(copies):
-                level = self._place[unknown, highest - copies + copy]
-                slots += [
-                    Slot(level, int(node), number, copy * rows + int(row), p)
-                    for p, node in enumerate(layers[depth])
-                ]
-        return slots

@@ -5,6 +5,8 @@ mode exp(rx + λt) the rates r at which it decays away from a face: for large λ
 number of boundary conditions that the face needs (H.-O. Kreiss, 1970).
 """
 
+from typing import cast
+
 import numpy as np
 import scipy.linalg
 
@@ -89,7 +91,6 @@ def _check_boundary(system: Semidiscrete) -> None:
 def _decaying(given: Posed, slopes: np.ndarray, axis: int, inward: int) -> int:
     """The number of modes exp(λt + r ξ) with Re r < 0, where ξ is the distance from a face."""
     unknowns, box = len(given.orders), given.box
-    lower, upper = box.interval(box.space[axis])
     rate = 1e5 / (box.end - box.start)
     degree = given.spatial_order(axis=axis)
     if degree == 0:
@@ -113,7 +114,7 @@ def _decaying(given: Posed, slopes: np.ndarray, axis: int, inward: int) -> int:
     top[: (degree - 1) * unknowns, unknowns:] = identity
     top[(degree - 1) * unknowns :] = np.hstack([-m for m in matrices[:-1]])
     right[(degree - 1) * unknowns :, (degree - 1) * unknowns :] = matrices[-1]
-    alpha, beta = scipy.linalg.eigvals(top, right, homogeneous_eigvals=True)
+    alpha, beta = cast(np.ndarray, scipy.linalg.eigvals(top, right, homogeneous_eigvals=True))
     finite = np.abs(beta) * INFINITE ** (1 / degree) > np.abs(alpha)
     roots = alpha[finite] / beta[finite]
     return int(np.count_nonzero(roots.real < -1e-6 * np.abs(roots)))
