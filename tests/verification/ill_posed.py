@@ -112,7 +112,7 @@ class WaveWithoutVelocity(Problem):
 
 
 class FunctionOfPlaceOnly(Problem):
-    """u_tt = -4 u without space derivatives and without an initial value."""
+    """u_t = 0 without an initial value."""
 
     domain = BOX
 
@@ -164,7 +164,7 @@ class ProductOfCoefficients(Problem):
     domain = BOX
 
     def equation(self, u, x, t):
-        return u.t - self.a * self.b * u.xx
+        return u.t - self.a * (self.b * u.xx)
 
     def conditions(self):
         t = jnp.linspace(0.05, 1, 20)

@@ -37,7 +37,7 @@ from tinns.objective.evaluation import as_numbers, evaluate_at, traced
 from tinns.objective.scales import Scales, find_scales
 from tinns.problem.base import Condition, Problem
 from tinns.problem.jets import Jet, jets_of
-from tinns.verification.features import Features, Points
+from tinns.verification.features import Basis, Points
 
 NEAREST = 1e-5  # the points nearest to the initial time and to faces, as a part of the interval
 HELD = 4  # one in so many observations is kept for the hold-out set
@@ -63,7 +63,7 @@ class Rows:
         """The residuals with their weights, points of one kind of row together."""
         return (self.weight * self.residual).T.reshape(-1)
 
-    def columns(self, domain: Domain, features: Features) -> np.ndarray:
+    def columns(self, domain: Domain, features: Basis) -> np.ndarray:
         """The weighted changes of the rows by each feature: (rows, unknowns · features)."""
         points, kinds = self.residual.shape
         unknowns = self.slopes[0].shape[-1]
