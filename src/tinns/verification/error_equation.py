@@ -116,9 +116,10 @@ def _stated(
     times = np.linspace(domain.start, domain.end, TIMES)
     space = _places(model, seed)
     errors, values, shares = [], [], []
-    before: _Solved | None = None
+    every: list[_Solved] = []
     for window in range(model.windows):
-        solved = _solve(model, psi, window, size, seed, before)
+        solved = _solve(model, psi, window, size, seed, every[-1] if every else None)
+        every.append(solved)
         start, end = model.span(window)
         last = window == model.windows - 1
         here = times[(times >= start) & ((times < end) | last)]
@@ -130,7 +131,6 @@ def _stated(
             errors.append(factor * solved.basis.values(points, solved.coefficients).reshape(shape))
             values.append(model.derivatives(psi, window, points, (zero,))[:, 0].reshape(shape))
         shares.append(solved.unexplained)
-        before = solved
     e, u = np.concatenate(errors), np.concatenate(values)
     squared, total = (e**2).mean(axis=1), ((u + e) ** 2).mean(axis=1)
     weights = np.full(TIMES, 1.0)
@@ -146,8 +146,8 @@ def _stated(
     explained = 1 - min(1.0, float(np.mean(np.square(shares))))
     factor = 10.0 if explained < 0.5 or relative > 0.3 else 3.0
     how = (
-        f"the linearised problem solved by {solved.basis.tangents.count} tangent functions of the "
-        f"network and {solved.basis.features.count} random features, which explain "
+        f"the linearised problem solved by {every[-1].basis.tangents.count} tangent functions of "
+        f"the network and {every[-1].basis.features.count} random features, which explain "
         f"{explained:.0%} of the residual at other points"
     )
     return ErrorEstimate(

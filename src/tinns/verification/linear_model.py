@@ -6,7 +6,7 @@ Points are new ones. Half of them are dense near the initial time and the faces,
 that sums are still those of evenly distributed points.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
@@ -20,14 +20,14 @@ from tinns._runtime.compilation import jitted
 from tinns.geometry import (
     TIME,
     Batch,
-    Box,
     Counts,
     Domain,
+    HasEdges,
     Initial,
-    Interior,
     MultiIndex,
     Observations,
     QuasiRandom,
+    graded,
 )
 from tinns.geometry.batch import Span
 from tinns.nn import Constrained, Field
@@ -39,7 +39,8 @@ from tinns.problem.base import Condition, Problem
 from tinns.problem.jets import Jet, jets_of
 from tinns.verification.features import Basis, Points
 
-NEAREST = 1e-5  # the points nearest to the initial time and to faces, as a part of the interval
+Numbers = Array | np.ndarray
+
 HELD = 4  # one in so many observations is kept for the hold-out set
 
 
@@ -165,7 +166,9 @@ class Linearisation:
             found += np.einsum("prku,pku->pr", own, after - before)
         return found
 
-    def _linearised(self, psi: Psi, span: Array, seed: Array, held: Array) -> list[Any]:
+    def _linearised(
+        self, psi: Psi, span: Numbers, seed: Array | np.uint32, held: Array | bool
+    ) -> list[Any]:
         """For each condition: densities, residuals, places, slopes, slopes by coefficients."""
         key = jax.random.key(seed)
         drawn = [
@@ -234,7 +237,7 @@ class Linearisation:
         return jax.vmap(asked)(batch)
 
     def _points(
-        self, condition: Condition, span: Array, key: Array, held: Array
+        self, condition: Condition, span: Numbers, key: Array, held: Array | bool
     ) -> tuple[Batch, Array]:
         """Points of a condition in a window, and the weights of their squares."""
         region, domain = condition.region, self.domain.over(0, 1)
@@ -244,28 +247,10 @@ class Linearisation:
             within = (times >= span[0]) & (times <= span[1])
             return batch, jnp.where(within & ((number % HELD == HELD - 1) == held), 1.0, 0.0)
         density = jnp.ones(batch.count)
-        if not isinstance(region, Initial):
-            batch, density = _crowded(key, batch, domain, isinstance(region, Interior))
+        if isinstance(region, HasEdges) and not isinstance(region, Initial):
+            batch = graded(batch, region.edges(domain))
+            density = jnp.ones(batch.count) if batch.weight is None else batch.weight**2
         return batch.at(**{TIME: span[0] + (span[1] - span[0]) * batch[TIME]}), density
-
-
-def _crowded(key: Array, batch: Batch, domain: Domain, faces: bool) -> tuple[Batch, Array]:
-    """Half of the points moved geometrically towards the initial time and the faces of a box."""
-    ends = [(TIME, domain.start, 1.0)]
-    if faces and isinstance(domain, Box):
-        ends += [(face.axis, face.value, -float(face.outward)) for face in domain.faces]
-    lengths = {axis: domain.interval(axis)[1] - domain.interval(axis)[0] for axis in domain.axes}
-    which_key, distance_key = jax.random.split(key)
-    which = jax.random.randint(which_key, (batch.count,), -len(ends), len(ends))  # negative: stays
-    distance = NEAREST ** jax.random.uniform(distance_key, (batch.count,))
-    for number, (axis, value, inwards) in enumerate(ends):
-        moved = value + inwards * lengths[axis] * distance
-        batch = batch.at(**{axis: jnp.where(which == number, moved, batch[axis])})
-    density = jnp.zeros(batch.count)
-    for axis, value, _ in ends:
-        distance = jnp.abs(batch[axis] - value) / lengths[axis]
-        density += jnp.where(distance >= NEAREST, 1 / jnp.maximum(distance, NEAREST), 0.0)
-    return batch, 2 / (1 - density / len(ends) / np.log(NEAREST))
 
 
 def at_points(
@@ -274,8 +259,8 @@ def at_points(
     indices: tuple[MultiIndex, ...],
     in_windows: bool,
     psi: Psi,
-    span: Array,
-    points: dict[str, Array],
+    span: Numbers,
+    points: Mapping[str, Numbers],
 ) -> Array:
     """∂^k of all unknowns, (points, indices, unknowns)."""
 
@@ -285,7 +270,7 @@ def at_points(
         values = [[_entry(jet, problem.domain, k) for jet in jets] for k in indices]
         return jnp.stack([jnp.stack(own) for own in values])
 
-    return jax.vmap(at)(points)
+    return jax.vmap(at)(jax.tree.map(jnp.asarray, dict(points)))
 
 
 _derivatives = jitted(at_points, static_argnums=(0, 1, 2, 3))

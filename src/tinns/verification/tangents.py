@@ -4,6 +4,7 @@ While a network is trained its error lies mostly in their span. Networks with ma
 represented by random combinations of these functions.
 """
 
+from collections.abc import Mapping
 from functools import partial
 
 import jax
@@ -18,7 +19,7 @@ from tinns.nn import Field
 from tinns.objective import Psi
 from tinns.problem.base import Problem
 from tinns.verification.features import Points
-from tinns.verification.linear_model import Linearisation, Rows, at_points
+from tinns.verification.linear_model import Linearisation, Numbers, Rows, at_points
 
 PIECE = 512  # points whose tangent functions are evaluated at once
 MOST_NUMBERS = 1e7  # that are evaluated at once
@@ -87,9 +88,9 @@ def _combined(
     indices: tuple[MultiIndex, ...],
     in_windows: bool,
     psi: Psi,
-    span: Array,
-    points: dict[str, Array],
-    slopes: Array,
+    span: Numbers,
+    points: Mapping[str, Numbers],
+    slopes: Numbers,
 ) -> Array:
     def combined(point: dict[str, Array], slope: Array) -> Array:
         def total(psi: Psi) -> Array:
@@ -99,4 +100,5 @@ def _combined(
 
         return ravel_pytree(jax.grad(total)(psi))[0]
 
-    return jax.vmap(combined)(points, slopes)
+    given = jax.tree.map(jnp.asarray, (dict(points), slopes))
+    return jax.vmap(combined)(*given)
