@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from dataclasses import field as dataclass_field
 
 import jax
 import jax.numpy as jnp
@@ -57,13 +58,21 @@ class System:
     domain: Domain
     regions: tuple[Region, ...]
     blocks: tuple[Block, ...]
+    units: Mapping[str, float] = dataclass_field(default_factory=dict)  # of coefficients in ψ
 
     def init(self, key: Array) -> Psi:
-        """The first ψ: the field's parameters and the trainable coefficients."""
+        """The first ψ: the field's parameters and the trainable coefficients in their units."""
+        first = {n: jnp.asarray(c, float) for n, c in self.problem.trainable.items()}
         return {
             "field": self.field.init(key, self.domain, len(self.problem.unknowns)),
-            "coefficients": {n: jnp.asarray(c, float) for n, c in self.problem.trainable.items()},
+            "coefficients": {
+                n: c / self.units[n] if n in self.units else c for n, c in first.items()
+            },
         }
+
+    def plain(self, psi: Psi) -> Psi:
+        """ψ with its coefficients as the problem states them."""
+        return psi | {"coefficients": _times(psi["coefficients"], self.units)}
 
     def draw(
         self,
@@ -115,7 +124,8 @@ def assemble(
 
     Conditions named in `hard` are built into the field and give no rows; their weights are void.
     A `sampler` of tensor grids makes blocks that are evaluated on whole grids. With `in_windows`
-    the field's time runs from 0 to 1. With `scales` rows and the field's outputs are dimensionless.
+    the field's time runs from 0 to 1. With `scales` the rows, the field's outputs and the
+    coefficients in ψ are dimensionless.
     """
     problem.unknowns  # noqa: B018  # errors in the equation or the domain are reported first
     conditions = _reweighted(problem.all_conditions(), weights or {})
@@ -130,11 +140,12 @@ def assemble(
         field = field.with_sizes(scales.sizes)
     field = constrained(problem, field, hard)
     on_grid = sampler is not None and spans_grids(sampler)
+    units = scales.coefficients if scales else {}
     blocks = tuple(
-        _block(problem, field, region, group, on_grid) for region, group in regions.items()
+        _block(problem, field, region, group, on_grid, units) for region, group in regions.items()
     )
     domain = problem.domain.over(0, 1) if in_windows else problem.domain
-    return System(problem, field, domain, tuple(regions), blocks)
+    return System(problem, field, domain, tuple(regions), blocks, units)
 
 
 @dataclass(frozen=True)
@@ -176,8 +187,17 @@ def _reweighted(conditions: list[Condition], weights: Mapping[str, float]) -> li
     return [replace(c, weight=weights.get(c.name, c.weight)) for c in conditions]
 
 
+def _times(coefficients: dict[str, Array], units: Mapping[str, float]) -> dict[str, Array]:
+    return {n: c * units[n] if n in units else c for n, c in coefficients.items()}
+
+
 def _block(
-    problem: Problem, field: Field, region: Region, scaled: list[_Scaled], on_grid: bool
+    problem: Problem,
+    field: Field,
+    region: Region,
+    scaled: list[_Scaled],
+    on_grid: bool,
+    units: Mapping[str, float],
 ) -> Block:
     group = [each.condition for each in scaled]
     indices, counts = traced(problem, region, group)
@@ -193,7 +213,7 @@ def _block(
     ]
 
     def weighted(psi: Psi, evaluate: Evaluate, point: Batch) -> Array:
-        posed = problem.with_coefficients(psi["coefficients"])
+        posed = problem.with_coefficients(_times(psi["coefficients"], units))
         values = [v for c in group for v in as_numbers(c.name, c.residual(posed, evaluate, point))]
         return jnp.stack([jnp.asarray(v) for v in values]) * jnp.asarray(weights, float)
 

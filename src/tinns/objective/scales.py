@@ -5,7 +5,8 @@ quantities themselves do: the same problem in other units has the same dimension
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from dataclasses import field as dataclass_field
 from math import prod
 
 import jax
@@ -35,14 +36,21 @@ Values = dict[MultiIndex, Array]  # derivatives of all unknowns
 
 @dataclass(frozen=True)
 class Scales:
-    """The size of each unknown, and for each condition a factor on each of its rows."""
+    """The size of each unknown, for each condition a factor on each of its rows, and the size of
+    each trainable coefficient.
+    """
 
     sizes: tuple[float, ...]
     factors: tuple[tuple[float, ...], ...]
+    coefficients: Mapping[str, float] = dataclass_field(default_factory=dict)
 
     def of(self, number: int) -> tuple[float, ...]:
         """The factors of the condition with this number in `Problem.all_conditions`."""
         return self.factors[number]
+
+    def of_rows_and_unknowns(self) -> "Scales":
+        """The same, but with coefficients as the problem states them."""
+        return replace(self, coefficients={})
 
 
 def lengths_of(domain: Domain, windows: int = 1) -> dict[str, float]:
@@ -57,7 +65,9 @@ def find_scales(problem: Problem, windows: int = 1) -> Scales:
     An unknown is as large as the data that are given for it: values, or else slopes times lengths,
     velocities times the time span, forcings times its square. A row is divided by its largest term,
     for unknowns of these sizes that vary over the lengths of the domain and over the time span, or
-    over the time in which the other terms of the equation balance the time derivative.
+    over the time in which the other terms of the equation balance the time derivative. A trainable
+    coefficient is as large as its first value, or, where that is zero, as would change a row by as
+    much as its largest term.
     """
     lengths = lengths_of(problem.domain, windows)
     with jax.enable_x64(True):
@@ -65,7 +75,13 @@ def find_scales(problem: Problem, windows: int = 1) -> Scales:
         sizes = _sizes(probes, len(problem.unknowns))
         quickness = min(probe.quickness(sizes) for probe in probes)
         factors = tuple(probe.factors(sizes, quickness) for probe in probes)
-    return Scales(tuple(sizes.tolist()), factors)
+        felt = [p.felt(sizes, own) for p, own in zip(probes, factors, strict=True)]
+    changes = {name: max(each[name] for each in felt) for name in problem.trainable}
+    coefficients = {
+        name: abs(first) or (1 / changes[name] if changes[name] > 0 else 1.0)
+        for name, first in problem.trainable.items()
+    }
+    return Scales(tuple(sizes.tolist()), factors, coefficients)
 
 
 class _Probe:
@@ -80,26 +96,24 @@ class _Probe:
         self.orders_in_time = np.array([float(k[-1]) for k in self.indices])
         points = condition.region.draw(jax.random.key(0), problem.domain, SAMPLES, QuasiRandom())
         self.points = jax.tree.map(lambda c: jnp.asarray(np.asarray(c, float)), points)
-        self.posed = problem.with_coefficients(
-            {name: jnp.asarray(value) for name, value in problem.trainable.items()}
-        )
+        self.coefficients = {n: jnp.asarray(c, float) for n, c in problem.trainable.items()}
 
-        def at(values: Array, point: Batch) -> tuple[Array, Array]:
-            return self.rows(values, point), jax.jacfwd(self.rows)(values, point)
+        def at(values: Array, point: Batch) -> tuple[Array, Array, dict[str, Array]]:
+            slopes, felt = jax.jacfwd(self.rows, (0, 1))(values, self.coefficients, point)
+            return self.rows(values, self.coefficients, point), slopes, felt
 
         self._program = jax.jit(jax.vmap(at, in_axes=(None, 0)))
 
-    def rows(self, values: Array, point: Batch) -> Array:
+    def rows(self, values: Array, coefficients: dict[str, Array], point: Batch) -> Array:
         """The rows at a point for derivatives of shape (indices, unknowns)."""
         problem = self.problem
+        posed = problem.with_coefficients(coefficients)
         named = {k: values[n] for n, k in enumerate(self.indices)}
 
         def evaluate(_: Batch) -> list[Jet]:
             return jets_of(named, problem.domain, problem.unknowns)
 
-        found = as_numbers(
-            self.condition.name, self.condition.residual(self.posed, evaluate, point)
-        )
+        found = as_numbers(self.condition.name, self.condition.residual(posed, evaluate, point))
         return jnp.stack([jnp.asarray(v, float) for v in found])
 
     def data(self) -> tuple[np.ndarray, np.ndarray]:
@@ -149,6 +163,12 @@ class _Probe:
         largest = changes.max(axis=(1, 2))
         return tuple(float(1 / size) if size > 0 else 1.0 for size in largest)
 
+    def felt(self, sizes: np.ndarray, factors: tuple[float, ...]) -> dict[str, float]:
+        """The largest change of a dimensionless row per change of each trainable coefficient."""
+        _, _, slopes = self._program(self.units[:, None] * sizes, self.points)
+        means = {n: np.abs(np.nan_to_num(s)).mean(axis=0) for n, s in slopes.items()}
+        return {n: float((mean * factors).max()) for n, mean in means.items()}
+
     def _changes(self, sizes: np.ndarray) -> np.ndarray:
         """The mean change of each row by each derivative, (rows, indices, unknowns)."""
         units = self.units[:, None] * sizes
@@ -158,7 +178,7 @@ class _Probe:
 
     def _linearised(self, values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Rows (points, rows) and their slopes (points, rows, indices, unknowns)."""
-        rows, slopes = self._program(values, self.points)
+        rows, slopes, _ = self._program(values, self.points)
         return np.asarray(rows), np.asarray(slopes)
 
 

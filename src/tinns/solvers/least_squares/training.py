@@ -50,15 +50,10 @@ class Training:
         self.settings, self.task = settings, task
         self.rule = settings.redraw or NEVER
         self.renewal = settings.renewal and settings.renewal.fitting(settings)
-        self.system = assemble(
-            task.problem,
-            task.field,
-            task.weights,
-            task.hard,
-            settings.sampler,
-            in_windows,
-            task.scales,
-        )
+        given = task.problem, task.field, task.weights, task.hard, settings.sampler, in_windows
+        self.system = self.result_system = assemble(*given, task.scales)
+        if task.scales is not None and self.system.units:
+            self.result_system = assemble(*given, task.scales.of_rows_and_unknowns())
         self.reporter = task.reporter
         self.runner = Runner(self.system, settings, task.reporter)
         self._observed = self._observations_by_window(in_windows)
@@ -154,10 +149,10 @@ class Training:
         self.reporter.status("choosing the result")
         detail = faulty_row(self.system, state) if reason.is_failure else ""
         psi, kept, loss, validation_loss = self.runner.chosen(state)
-        blocks = self.system.blocks
+        system, blocks = self.result_system, self.result_system.blocks
         return Trained(
-            psi,
-            self.system.field,
+            self.system.plain(psi),
+            system.field,
             self.task.problem.domain,
             loss,
             validation_loss,
@@ -169,7 +164,7 @@ class Training:
             kept if kept is not None else state.iterations,
             state.history,
             self._counters,
-            self.system,
+            system,
             reweighted(blocks, state.loop.factors) if self.settings.balance else blocks,
             state.points,
         )
@@ -193,7 +188,7 @@ class Training:
             0,
             History(),
             self._counters,
-            self.system,
+            self.result_system,
         )
 
     def _redrawn(self, state: RunState) -> RunState:
