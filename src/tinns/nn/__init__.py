@@ -14,6 +14,7 @@ from tinns.nn.fields import (
     sine_induced,
 )
 from tinns.nn.formula import Formula
+from tinns.nn.growth import Added, Growth, Wider
 from tinns.nn.modified_mlp import ModifiedMLP
 from tinns.nn.piratenet import PirateNet
 from tinns.nn.random_features import RandomFeatures
@@ -21,6 +22,7 @@ from tinns.nn.registry import register
 from tinns.nn.resnet import ResNet
 from tinns.nn.separable_field import SeparableField
 from tinns.nn.separable_mlp import SeparableMLP
+from tinns.nn.sum import Sum
 from tinns.nn.trajectories import (
     Affine,
     HasTemporalCode,
@@ -34,6 +36,7 @@ from tinns.nn.windowed import Windowed
 
 __all__ = [
     "MLP",
+    "Added",
     "Advancing",
     "Affine",
     "Backbone",
@@ -41,6 +44,7 @@ __all__ = [
     "Field",
     "Formula",
     "FourierFeatures",
+    "Growth",
     "HasTemporalCode",
     "Hypernetwork",
     "Layerwise",
@@ -56,8 +60,10 @@ __all__ = [
     "SeparableMLP",
     "Sizable",
     "SpaceTime",
+    "Sum",
     "TimeInduced",
     "Trajectory",
+    "Wider",
     "Windowed",
     "register",
     "sine_induced",
