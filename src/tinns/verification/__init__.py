@@ -5,15 +5,26 @@ from tinns.verification.determinacy import Determinacy, Undetermined, check_dete
 from tinns.verification.error_equation import network_estimate
 from tinns.verification.estimate import ErrorEstimate
 from tinns.verification.estimating import estimate_error
+from tinns.verification.inspection import Inspection, Misfit, inspect_residuals
+from tinns.verification.verdict import Finding, Verdict
+from tinns.verification.verification import Check, Verification, verify
 
 __all__ = [
     "Breakdown",
+    "Check",
     "Determinacy",
     "ErrorEstimate",
+    "Finding",
+    "Inspection",
+    "Misfit",
     "NotApplicable",
     "Undetermined",
+    "Verdict",
+    "Verification",
     "check_determinacy",
     "classical_estimate",
     "estimate_error",
+    "inspect_residuals",
     "network_estimate",
+    "verify",
 ]

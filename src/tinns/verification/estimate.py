@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from math import isfinite
+from math import inf, isfinite
 from typing import Any, Literal
 
 import numpy as np
@@ -31,6 +31,20 @@ class ErrorEstimate:
     def is_finite(self) -> bool:
         """Whether the estimate and its factor are numbers that say something."""
         return isfinite(self.relative_l2) and isfinite(self.factor)
+
+    @property
+    def worst(self) -> tuple[float, str]:
+        """The largest error of an unknown function, and its name."""
+        known = {name: error for name, error in self.per_unknown.items() if isfinite(error)}
+        name = max(known, key=lambda each: known[each], default="")
+        return (known[name], name) if name and isfinite(self.relative_l2) else (inf, name)
+
+    @property
+    def growth(self) -> float:
+        """The error at the end of the time interval over that in its first quarter."""
+        early = self.over_time[1 : max(2, len(self.over_time) // 4)]
+        before = float(np.median(early)) if len(early) else 0.0
+        return float(self.over_time[-1]) / before if before > 0 else 1.0
 
     @property
     def bounds(self) -> tuple[float, float]:
