@@ -68,6 +68,7 @@ from tinns.solvers import (
     StopReason,
     TangentKernel,
 )
+from tinns.verification import Check, ErrorEstimate, Verdict
 
 __all__ = [
     "LBFGS",
@@ -78,11 +79,13 @@ __all__ = [
     "Balance",
     "Box",
     "Causal",
+    "Check",
     "ColumnScaling",
     "Condition",
     "Counts",
     "Difficulty",
     "Domain",
+    "ErrorEstimate",
     "Estimate",
     "FourierFeatures",
     "FrozenFeatures",
@@ -117,6 +120,7 @@ __all__ = [
     "Trainable",
     "Uniform",
     "UserError",
+    "Verdict",
     "__version__",
     "at_start",
     "dirichlet",

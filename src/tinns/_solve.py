@@ -20,16 +20,19 @@ from tinns._runtime.version import __version__
 from tinns.geometry import spans_grids
 from tinns.objective.constraints import conditions_to_build_in
 from tinns.problem import Problem
+from tinns.problem.checked_reference import check_reference
 from tinns.problems import problem_named
 from tinns.recipes.methods import BASELINES, apply_method
 from tinns.recipes.named import recipe_for, recipes_for
 from tinns.recipes.recipe import Recipe, check_seed
 from tinns.solution.core import Solution
+from tinns.solution.judgement import judged
 from tinns.solution.monitor import Monitor
 from tinns.solution.quantities import quantity_shapes, reference_field
 from tinns.solution.uncertainty import estimates
-from tinns.solvers import StopReason, Trained, solve_task, window_edges
+from tinns.solvers import Trained, solve_task, window_edges
 from tinns.solvers.progress import reporting
+from tinns.verification import Check
 
 DEFAULT_RECIPE = "fast"
 
@@ -46,19 +49,24 @@ def solve(
     hard: tuple[str, ...] | None = None,
     windows: int | tuple[float, ...] | None = None,
     precision: Precision | None = None,
+    check: bool | Check = True,
 ) -> Solution:
     """Solve a problem, given by name or as an object of your own class, and return u(x, t).
 
     The recipe gives all settings. `iterations`, `seconds` and `target_loss` replace its limits,
     `hard` the names of conditions that are built into the network, such as ("initial", "boundary"),
     `windows` the time windows solved in turn, their number or their edges, and `precision` that of
-    the numbers, "float64" or "float32". A run that failed returns what it has, with a warning.
+    the numbers, "float64" or "float32".
+
+    `solution.verdict` says whether to trust the result, by an estimate of its error among others;
+    `check=Check.thorough()` looks more closely, and with `check=False` no error is estimated. A
+    run that failed returns what it has, with a warning.
     """
     posed = pose(problem)
     name, chosen = resolve_recipe(
         posed, recipe, method, iterations, seconds, target_loss, hard, windows, precision
     )
-    solution = solve_posed(posed, name, chosen, method, seed, progress)
+    solution = solve_posed(posed, name, chosen, method, seed, progress, check)
     failure = failure_of(solution)
     if failure:
         warnings.warn(f"{posed.name}: {failure}", RuntimeWarning, stacklevel=2)
@@ -67,11 +75,9 @@ def solve(
 
 def failure_of(solution: Solution) -> str | None:
     """Why a result is not worth using, and what is at fault; None if the run did not fail."""
-    reason = StopReason(solution.result["stop_reason"])
-    if not reason.is_failure:
-        return None
-    detail = solution.result.get("stop_detail")
-    return f"{reason.sentence} {detail[0].upper()}{detail[1:]}." if detail else reason.sentence
+    verdict = solution.verdict
+    assert verdict is not None
+    return f"failed: {verdict.reasons[0]}" if verdict.status == "failed" else None
 
 
 def pose(problem: str | Problem) -> Problem:
@@ -87,37 +93,59 @@ def pose(problem: str | Problem) -> Problem:
 
 
 def solve_posed(
-    problem: Problem, name: str, recipe: Recipe, method: str, seed: int, progress: bool = True
+    problem: Problem,
+    name: str,
+    recipe: Recipe,
+    method: str,
+    seed: int,
+    progress: bool = True,
+    check: bool | Check = True,
 ) -> Solution:
     """Solve a problem by a recipe that has been resolved; `name` and `method` are recorded."""
     check_seed(seed)
     edges = window_edges(recipe.windows, problem.domain)
-    with Interruption(immediate=True), kept_on_disk():
-        with (
-            computing_in(recipe.precision),
-            reporting(recipe.stop, progress) as reporter,
-            single_threaded_blas(),
-        ):
-            reporter.status("preparing")
-            quantity_shapes(problem)  # errors in their code are reported before training
-            known = problem.known_solution()
-            measure = Monitor(problem, len(edges) - 1) if known is not None else None
-            task = recipe.task(problem, seed, measure, reporter, len(edges) - 1)
-            trained = solve_task(recipe.build_solver(edges), task)
-        if trained.domain != problem.domain:  # interrupted before the last window
-            problem = problem.with_domain(trained.domain)
-        solution = Solution(
-            problem.domain,
-            problem.unknowns,
-            trained.field,
-            jax.tree.map(np.asarray, trained.psi),
-            recipe.precision,
-            problem,
-            trained.history,
-        )
-        result = _result(solution, trained, name, method, seed, recipe)
-        if problem.trainable:
-            result |= _estimates(trained)
+    with (
+        Interruption(immediate=True),
+        kept_on_disk(),
+        computing_in(recipe.precision),
+        reporting(recipe.stop, progress) as reporter,
+        single_threaded_blas(),
+    ):
+        reporter.status("preparing")
+        quantity_shapes(problem)  # errors in their code are reported before training
+        check_reference(problem)
+        known = problem.known_solution()
+        measure = Monitor(problem, len(edges) - 1) if known is not None else None
+        task = recipe.task(problem, seed, measure, reporter, len(edges) - 1)
+        trained = solve_task(recipe.build_solver(edges), task)
+        solution = _solution(problem, trained, recipe, name, method, seed)
+        if check is True:
+            check = Check.after_training(trained.seconds)
+        return judged(solution, check or None, task.scales, reporter.status)
+
+
+def _solution(
+    problem: Problem, trained: Trained, recipe: Recipe, name: str, method: str, seed: int
+) -> Solution:
+    """The solution of a run with its record, not yet checked."""
+    until = None
+    if trained.domain != problem.domain:  # interrupted before the last window
+        problem = problem.with_domain(trained.domain)
+        until = trained.domain.end
+    solution = Solution(
+        problem.domain,
+        problem.unknowns,
+        trained.field,
+        jax.tree.map(np.asarray, trained.psi),
+        recipe.precision,
+        problem,
+        trained.history,
+    )
+    result = _result(solution, trained, name, method, seed, recipe)
+    if until is not None:
+        result["solved_until"] = until
+    if problem.trainable:
+        result |= _estimates(trained)
     return dataclasses.replace(solution, result=result)
 
 

@@ -1,6 +1,6 @@
-"""The command line: list, solve, plot, reference, diagnose, bench.
+"""The command line: list, solve, check, plot, reference, diagnose, bench.
 
-User errors print one line and exit with status 2.
+User errors print one line and exit with status 2, failed results with status 1.
 """
 
 import json
@@ -22,7 +22,7 @@ from tinns._runtime.files import prepared_folder, write_arrays, write_whole
 from tinns._runtime.interruption import Interruption
 from tinns._runtime.version import __version__
 from tinns._solve import failure_of, pose, resolve_recipe, solve_posed
-from tinns.cli.outcome import print_outcome
+from tinns.cli.outcome import print_outcome, print_verdict
 from tinns.paper import TABLES
 from tinns.paper import command as bench_command
 from tinns.paper.diagnostics import DIAGNOSTICS, Findings, Request, diagnostic_named
@@ -35,11 +35,13 @@ from tinns.recipes.recipe import check_seed
 from tinns.solution import plots
 from tinns.solution.core import Solution
 from tinns.solution.storage import load
+from tinns.verification import Check
 
 app = typer.Typer(add_completion=False)
 console = Console()
 
 FAILED = 1  # the exit status of a run whose result is not worth using
+SOLUTION = "solution.safetensors"  # in the folder of a run
 INTERRUPTED = 130  # the shell's code for a command ended by Ctrl-C
 
 
@@ -121,12 +123,26 @@ def solve(
     precision: Annotated[
         Any, typer.Option(parser=str, metavar="NAME", help="float64 or float32.")
     ] = None,
+    check: Annotated[
+        bool,
+        typer.Option(
+            "--check", help="Check at finer points and, in two dimensions, by a classical solution."
+        ),
+    ] = False,
+    require: Annotated[
+        float | None,
+        _number(float, "Exit with status 1 unless the estimated error is at most this."),
+    ] = None,
     out: Annotated[
         Path | None, typer.Option(help="Folder for results and pictures; else runs/PROBLEM.")
     ] = None,
     quiet: Annotated[bool, typer.Option("--quiet", help="No progress line.")] = False,
 ) -> None:
-    """Solve a problem and write its result, pictures and history into a folder."""
+    """Solve a problem and write its result, pictures and history into a folder.
+
+    The last lines say whether to trust the result. A failed one makes the exit status 1.
+    """
+    _check_required(require)
     posed = pose(problem)
     check_seed(seed)
     if data is not None:
@@ -136,13 +152,58 @@ def solve(
     name, chosen = resolve_recipe(posed, recipe, method, *limits, *changes)
     folder = out or Path("runs") / posed.name
     with _folder_for_results(folder):
-        solution = solve_posed(posed, name, chosen, method, seed, not quiet)
+        thoroughness = Check.thorough() if check else True
+        solution = solve_posed(posed, name, chosen, method, seed, not quiet, thoroughness)
     _write_run(solution, folder)
     print_outcome(console, solution.result, folder)
+    _exit_by(solution, require)
+
+
+@app.command("check")
+def check_run(
+    run: Annotated[Path, typer.Argument(help="The folder of a finished run, or a solution file.")],
+    require: Annotated[
+        float | None,
+        _number(float, "Exit with status 1 unless the estimated error is at most this."),
+    ] = None,
+) -> None:
+    """Check a saved solution again, at finer points and by classical solutions in two dimensions.
+
+    The new estimate and verdict go into its files.
+    """
+    _check_required(require)
+    file, solution = _saved(run)
+    with console.status("checking"):
+        solution = solution.checked()
+    solution.save(file)
+    if file.name == SOLUTION:
+        _write_result(solution, file.parent)
+    console.print(f"{solution.result['problem']}: {file}", soft_wrap=True)
+    print_verdict(console, solution.result)
+    _exit_by(solution, require)
+
+
+def _check_required(require: float | None) -> None:
+    if require is not None and not 0 < require < 1:
+        raise UserError(f"--require {require:g}: expected a relative error between 0 and 1")
+
+
+def _exit_by(solution: Solution, require: float | None) -> None:
+    """Status 1 if the result failed or its estimated error is larger than required."""
     failure = failure_of(solution)
+    if failure is None and require is not None:
+        failure = solution.shortfall(require)
     if failure:
         typer.echo(f"tinns: {failure}", err=True)
         raise typer.Exit(FAILED)
+
+
+def _saved(run: Path) -> tuple[Path, Solution]:
+    """The solution file of a run, and what it holds."""
+    file = run / SOLUTION if run.is_dir() else run
+    if not run.exists():
+        raise UserError(f"no run at {run}: give the --out folder of `tinns solve`")
+    return file, load(file)
 
 
 @contextmanager
@@ -164,11 +225,8 @@ def plot(
     run: Annotated[Path, typer.Argument(help="The folder of a finished run, or a solution file.")],
 ) -> None:
     """Plot a finished run again."""
-    file = run / "solution.safetensors" if run.is_dir() else run
-    if not run.exists():
-        raise UserError(f"no run at {run}: give the --out folder of `tinns solve`")
-    solution = load(file)
-    prefix = "" if file.name == "solution.safetensors" else f"{file.stem}-"
+    file, solution = _saved(run)
+    prefix = "" if file.name == SOLUTION else f"{file.stem}-"
     for path in _draw(solution, prepared_folder(file.parent), prefix):
         console.print(f"wrote {path}", soft_wrap=True)
 
@@ -333,11 +391,15 @@ def _point(
 
 
 def _write_run(solution: Solution, folder: Path) -> None:
-    text = json.dumps(solution.result, indent=2, allow_nan=False, default=float)
-    solution.save(folder / "solution.safetensors")
+    solution.save(folder / SOLUTION)
     write_whole(folder / "history.csv", lambda path: path.write_text(solution.history.to_csv()))
-    write_whole(folder / "result.json", lambda path: path.write_text(text + "\n"))
+    _write_result(solution, folder)
     _draw(solution, folder)
+
+
+def _write_result(solution: Solution, folder: Path) -> None:
+    text = json.dumps(solution.result, indent=2, allow_nan=False, default=float)
+    write_whole(folder / "result.json", lambda path: path.write_text(text + "\n"))
 
 
 def _draw(solution: Solution, folder: Path, prefix: str = "") -> list[Path]:

@@ -5,9 +5,13 @@ from pathlib import Path
 from typing import Any
 
 from rich.console import Console
+from rich.markup import escape
 from rich.table import Table
 
 from tinns.solution.uncertainty import EstimateData
+from tinns.verification import Verdict
+
+COLOURS = {"trusted": "green", "doubtful": "yellow", "failed": "red"}  # of a verdict
 
 
 def print_outcome(console: Console, result: Mapping[str, Any], folder: Path) -> None:
@@ -30,13 +34,30 @@ def print_outcome(console: Console, result: Mapping[str, Any], folder: Path) -> 
         console.print(f"relative L2 errors: {errors}", soft_wrap=True)
     if result.get("estimates"):
         _print_estimates(console, result["estimates"])
+    print_verdict(console, result)
     error = result["relative_l2"]
-    stated = "no reference known," if error is None else f"relative L2 error {error:.2e} in"
+    estimate = result.get("estimate")
+    stated = "no reference known, no error estimated,"
+    if error is not None:
+        stated = f"relative L2 error {error:.2e} in"
+    elif estimate and estimate["relative_l2"] is not None:
+        stated = f"estimated relative L2 error {estimate['relative_l2']:.1e} in"
     console.print(
         f"{stated} {result['seconds']:.1f} s of training "
         f"(+ {result['compile_seconds']:.1f} s compilation)",
         soft_wrap=True,
     )
+
+
+def print_verdict(console: Console, result: Mapping[str, Any]) -> None:
+    """Whether to trust the solution, one line for each reason and for what would help."""
+    verdict = Verdict.from_data(result["verdict"])
+    console.print(f"[bold {COLOURS[verdict.status]}]{verdict.status}[/]", highlight=False)
+    for reason in verdict.reasons:
+        console.print(f"  - {escape(reason)}", highlight=False, soft_wrap=True)
+    for number, advice in enumerate(verdict.suggestions):
+        start = "  what would help: " if number == 0 else "  or "
+        console.print(f"{start}{escape(advice)}", highlight=False, soft_wrap=True)
 
 
 def _print_estimates(console: Console, stored: Mapping[str, EstimateData]) -> None:

@@ -28,6 +28,7 @@ from tinns.problem.reference import Reference
 from tinns.solution.quantities import evaluate_quantities, quantity_shapes, reference_field
 from tinns.solution.uncertainty import Estimate
 from tinns.solvers import History
+from tinns.verification import Breakdown, Check, ErrorEstimate, Verdict, estimate_error
 
 if TYPE_CHECKING:
     import xarray
@@ -58,6 +59,10 @@ class Solution:
         facts = [f"{self.parameters} parameters"]
         if self.result.get("relative_l2") is not None:
             facts.append(f"relative L2 error {self.result['relative_l2']:.2e}")
+        elif self.result.get("estimate"):
+            facts.append(f"estimated error {self.result['estimate']['relative_l2']:.1e}")
+        if self.verdict is not None:
+            facts.append(self.verdict.status)
         if self.result.get("stop_reason"):
             facts.append(str(self.result["stop_reason"]))
         unknowns, axes = ", ".join(self.unknowns), ", ".join(self.domain.axes)
@@ -122,6 +127,57 @@ class Solution:
         """The same with standard errors and 95 % intervals, which are local and linear."""
         stored = self.result.get("estimates") or {}
         return {name: Estimate.from_data(data) for name, data in stored.items()}
+
+    @property
+    def verdict(self) -> Verdict | None:
+        """Whether to trust the solution, and why; None if it was never checked."""
+        stored = self.result.get("verdict")
+        return Verdict.from_data(stored) if stored else None
+
+    def error_estimate(self, dimensions: int = 1, seconds: float | None = None) -> ErrorEstimate:
+        """The relative L2 error, estimated without a reference.
+
+        It is the estimate made at the end of the run. With `seconds` a new one is made, in about
+        as much time; boxes of up to `dimensions` space dimensions are then solved classically.
+        """
+        stored = self.result.get("estimate")
+        if stored and seconds is None and dimensions == 1:
+            return ErrorEstimate.from_data(stored)
+        if self.problem is None:
+            raise UserError(
+                "the error of a solution without its problem cannot be estimated: load it with "
+                "tinns.load(path, problem=...)"
+            )
+        try:
+            return estimate_error(
+                self.problem,
+                self.field,
+                self.psi,
+                dimensions=dimensions,
+                budget=5.0 if seconds is None else seconds,
+            )
+        except Breakdown as breakdown:
+            raise UserError(f"the error cannot be estimated: {breakdown}") from None
+
+    def shortfall(self, required: float) -> str | None:
+        """Why the estimated error is not known to be at most `required`; None if it is."""
+        stored = self.result.get("estimate")
+        if not stored:
+            return f"no error was estimated, {required:g} is required"
+        worst, name = ErrorEstimate.from_data(stored).worst
+        whose = f" of {name}" if len(self.unknowns) > 1 else ""
+        if worst <= required:
+            return None
+        return f"the estimated error{whose} is {worst:.1e}, at most {required:g} is required"
+
+    def checked(self, check: Check | None = None) -> "Solution":
+        """The solution checked again, by default on finer sets of points and in two dimensions.
+
+        The new estimate and verdict are in its `result`.
+        """
+        from tinns.solution.judgement import judged
+
+        return judged(self, check or Check.thorough())
 
     @property
     def parameters(self) -> int:

@@ -322,9 +322,14 @@ def _title(solution: Solution) -> str:
 
 
 def _headline(solution: Solution) -> str:
-    error = solution.result.get("relative_l2")
-    stated = "" if error is None else f", relative L2 error {error:.2e}"
-    return f"{_title(solution)}: {solution.parameters} parameters{stated}"
+    parts, estimate = [f"{solution.parameters} parameters"], solution.result.get("estimate")
+    if solution.result.get("relative_l2") is not None:
+        parts.append(f"relative L2 error {solution.result['relative_l2']:.2e}")
+    if estimate and estimate["relative_l2"] is not None:
+        parts.append(f"estimated {estimate['relative_l2']:.1e}")
+    if solution.verdict is not None:
+        parts.append(solution.verdict.status)
+    return f"{_title(solution)}: {', '.join(parts)}"
 
 
 def _figure(width: float, height: float) -> Figure:
