@@ -18,7 +18,7 @@ from tinns.verification.starting import initial_state
 from tinns.verification.symbols import check_well_posed
 
 OUTPUTS = 81  # times at which errors are compared
-NETWORK_FLOOR = 1e-13  # errors of the network below this share of its size do not matter
+ROUND_OFF = 1e-13  # errors of a step below this share of the network's size do not matter
 PLAIN_FLOOR = 1e-3  # the same for errors of a solution without the network
 PLAIN_STEPS = 13.0  # at least, without the network
 
@@ -100,7 +100,7 @@ class Runs:
         y = start - network.state(0, points, np.array(edges[:1]))[0]
         watcher = self._watcher(grid)
         # Runs that are compared do not share their steps.
-        control = self._control(rtol, NETWORK_FLOOR * _sizes(net), 30 + 0.05 / rtol, watcher)
+        control = self._control(rtol, ROUND_OFF / rtol * _sizes(net), 30 + 0.05 / rtol, watcher)
         parts: list[np.ndarray] = []
         for window, (left, right) in enumerate(pairwise(edges)):
 

@@ -127,7 +127,17 @@ class Axis:
             if self.count % 2 == 0:
                 total += np.cos(self.count / 2 * gaps)
             return total / self.count
-        target = unit if self.layer is None else self.layer.parameters(unit)
+        return self._interpolation(unit if self.layer is None else self.layer.parameters(unit))
+
+    def resampling(self, lost: int) -> np.ndarray:
+        """The matrix that interpolates to `lost` points fewer, none of them at an end."""
+        if lost == 0:
+            return np.eye(self.count)
+        number = np.arange(self.count - lost)
+        return self._interpolation(-np.cos(np.pi * (number + 0.5) / (self.count - lost)))
+
+    def _interpolation(self, target: np.ndarray) -> np.ndarray:
+        """Barycentric interpolation of values at the Chebyshev points to other parameters."""
         weights = (-1.0) ** np.arange(self.count)
         weights[[0, -1]] /= 2
         gaps = np.subtract.outer(target, self.parameters)
@@ -204,6 +214,23 @@ class Grid:
         place = self.axes[number].count - 1 - depth if upper else depth
         numbers = np.arange(self.count).reshape(self.shape)
         return np.take(numbers, place, axis=number).ravel()
+
+    def resampling(self, lost: Sequence[int]) -> np.ndarray | None:
+        """The matrix that interpolates to so many points fewer along each axis; None for none."""
+        if not any(lost):
+            return None
+        each = [axis.resampling(n) for axis, n in zip(self.axes, lost, strict=True)]
+        return reduce(np.kron, each)
+
+    def resampling_of_face(self, number: int, lost: Sequence[int]) -> np.ndarray | None:
+        """The same for the points of a face of an axis; edges belong to the first axis there."""
+        if not any(lost[:number]):
+            return None
+        each = [
+            a.resampling(n if k < number else 0)
+            for k, (a, n) in enumerate(zip(self.axes, lost, strict=True))
+        ]
+        return reduce(np.kron, each[:number] + each[number + 1 :])
 
     def unresolved(self, values: np.ndarray) -> float:
         """The largest share of the last third of the modes along any axis, (functions, points)."""

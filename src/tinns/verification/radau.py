@@ -36,7 +36,7 @@ Base = Callable[[np.ndarray], np.ndarray]  # times -> jets that are added to tho
 
 
 class Implicit(Protocol):
-    """F(t, y, y') for y of shape (levels, points), at several times at once."""
+    """F(t, y, y') for y of shape (levels, points), at several times at once: (times, rows)."""
 
     def residual(
         self, t: np.ndarray, y: np.ndarray, slope: np.ndarray, base: np.ndarray | None
@@ -142,12 +142,12 @@ class _Factors:
 
     def change(self, value: np.ndarray) -> np.ndarray:
         """The Newton correction of the stages, from the value of F at them."""
-        rows = -np.tensordot(_FROM, value.reshape(3, -1), axes=1)
+        rows = -_FROM @ value
         real = self.real(np.real(rows[_REAL]))
         pair = lu_solve(self._pair, rows[_COMPLEX], check_finite=False)
         step = np.outer(np.real(_VECTORS[:, _REAL]), real)
         step += 2 * np.real(np.outer(_VECTORS[:, _COMPLEX], pair))
-        return step.reshape(value.shape)
+        return step
 
 
 class _Integration:
@@ -238,7 +238,7 @@ class _Integration:
             value, local = self.system.residual(times, y + z, slope, jets)
             if not np.isfinite(value).all():
                 return None
-            change = factors.change(value)
+            change = factors.change(value).reshape(z.shape)
             before, norm = norm, _norm(change, scale)
             if not np.isfinite(norm):
                 return None
