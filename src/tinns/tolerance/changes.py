@@ -1,0 +1,104 @@
+"""What to change when training will not reach the tolerance, by signals measured in the run."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+
+from tinns._runtime.errors import UserError
+from tinns.geometry import Initial
+from tinns.nn import MLP, Added, Field, Growth, TimeInduced, Wider, sine_induced
+from tinns.problem import Problem
+from tinns.recipes.recipe import Recipe
+from tinns.solvers import StopReason
+from tinns.tolerance.attempt import Attempt
+from tinns.tolerance.judging import Judgement
+
+GROWS = 8.0  # the error late over that early: time windows
+LARGE = 0.1  # an error that is not small at all
+FROM_THE_START = 0.7  # the error at the initial time over that of all: heavier initial values
+HEAVIER = 5.0
+OVERFIT = 2.0
+MOST_POINTS = 8  # times those of the first recipe, besides what redrawing adds
+FEWEST, MOST = 3, 12  # time windows
+ENDED = (StopReason.STAGNATED, StopReason.CONVERGED, StopReason.PRECISION_FLOOR)
+
+
+@dataclass(frozen=True)
+class Change:
+    """A new recipe, what grows in it if anything does, and a sentence that says why."""
+
+    recipe: Recipe
+    reason: str
+    growth: Growth | None = None
+
+
+def windows_for(problem: Problem, judgement: Judgement) -> int | None:
+    """How many time windows would help: None unless the error grows in time or is large."""
+    if problem.trainable:
+        return None
+    growth = growth_in_time(judgement)
+    if growth >= GROWS:
+        return int(np.clip(round(2 * np.log10(growth)), FEWEST, MOST))
+    return 5 if judgement.estimate.relative_l2 > LARGE else None
+
+
+def growth_in_time(judgement: Judgement) -> float:
+    """The error in the last quarter of time over that in the first."""
+    errors = np.asarray(judgement.estimate.over_time)
+    errors = errors[np.isfinite(errors)]
+    if len(errors) < 4:
+        return 1.0
+    quarter = max(1, len(errors) // 4)
+    early, late = np.median(errors[:quarter]), np.max(errors[-quarter:])
+    return float(late / max(early, 1e-300))
+
+
+def changes(problem: Problem, attempt: Attempt, judgement: Judgement | None) -> Iterator[Change]:
+    """Possible changes in a single time window, the most promising first."""
+    recipe = attempt.recipe
+    if judgement is not None:
+        heavier = _heavier_start(problem, recipe, judgement)
+        if heavier is not None:
+            yield heavier
+    if attempt.overfit > OVERFIT:
+        more = recipe.replace(points=recipe.points.times(2), validation=recipe.validation.times(2))
+        yield Change(more, f"validation is {attempt.overfit:.0f} times training: twice the points")
+    stands = "the loss no longer falls" if attempt.reason in ENDED else "the loss falls too slowly"
+    for growth, words in _growths(recipe.field):
+        try:
+            larger = growth.applied(recipe.field)
+        except UserError:
+            continue
+        yield Change(recipe.replace(field=larger), f"{stands}: {words}", growth)
+
+
+def _heavier_start(problem: Problem, recipe: Recipe, judgement: Judgement) -> Change | None:
+    """Heavier initial values, if most of the error is there from the start."""
+    estimate = judgement.estimate
+    names = {c.name for c in problem.all_conditions() if isinstance(c.region, Initial)}
+    if not names or not len(estimate.over_time) or names & recipe.weights.keys():
+        return None
+    if not estimate.over_time[0] > FROM_THE_START * estimate.relative_l2:
+        return None
+    given = {c.name: c.weight for c in problem.all_conditions()}
+    weights = dict(recipe.weights) | {name: HEAVIER * given[name] for name in names}
+    return Change(
+        recipe.replace(weights=weights),
+        f"the error is {estimate.over_time[0]:.1e} at the initial time already: "
+        f"{', '.join(sorted(names))} weighted {HEAVIER:g} times as much",
+    )
+
+
+def _growths(field: Field) -> Iterator[tuple[Growth, str]]:
+    """A wider network; where there is none, or it is wide, another field added to it."""
+    yield Wider(1.5), "1.5 times as many neurons in each layer"
+    yield Added(_other(field)), "another network added"
+
+
+def _other(field: Field) -> Field:
+    """A field of the other activation."""
+    if isinstance(field, TimeInduced) and isinstance(field.backbone, MLP):
+        is_sine = field.backbone.activation == "sin"
+        return TimeInduced(MLP((20, 20))) if is_sine else sine_induced((20, 20))
+    return sine_induced((20, 20))

@@ -1,0 +1,136 @@
+"""Whether a solution meets a tolerance: its estimated error, and how far that may be off."""
+
+import contextlib
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+
+import jax
+import numpy as np
+
+from tinns.nn import Field
+from tinns.objective import Psi, Scales
+from tinns.problem import Problem
+from tinns.solvers import Trained
+from tinns.tolerance.distance import distance, values_of
+from tinns.verification import (
+    Breakdown,
+    ErrorEstimate,
+    NotApplicable,
+    classical_estimate,
+    estimate_error,
+    network_estimate,
+)
+
+EXCESS = 2.0  # the error may exceed a tolerance that is met by this factor at most
+CONVERGED = 3.0  # snapshots whose estimates differ so much can be compared
+PLANE_BUDGET = 20.0  # seconds for a classical solution in two dimensions
+COEFFICIENTS = 3.0  # by how much more than the tolerance coefficients may still move
+
+
+@dataclass(frozen=True)
+class Judgement:
+    """An estimate, and the factor by which the true error may exceed it."""
+
+    estimate: ErrorEstimate
+    doubt: float
+    moved: float = 0.0  # how far the coefficients moved since the snapshot before, relatively
+
+    def share(self, tolerance: float) -> float:
+        """The error relative to what is allowed; at most 1 if the tolerance is met."""
+        error = self.estimate.relative_l2
+        share = max(error, error * self.doubt / EXCESS, self.moved / COEFFICIENTS) / tolerance
+        return share if np.isfinite(share) else np.inf
+
+
+@dataclass
+class _Snapshot:
+    """A solution on the way; its estimate is made when it is needed."""
+
+    field: Field
+    psi: Psi
+    scales: Scales | None
+    values: np.ndarray
+    estimate: float | None = None
+
+
+class Judge:
+    """Estimates errors, and compares estimates with how far solutions are apart.
+
+    A classical estimate is taken as it is. One from the network alone must be confirmed: by a
+    second one with other functions and points, by a classical solution where there is one in two
+    dimensions, and by earlier snapshots, whose distance to the present solution is their error.
+    """
+
+    def __init__(self, problem: Problem, seed: int, budget: float) -> None:
+        self.problem, self.seed, self.budget = problem, seed, budget
+        self.snapshots: list[_Snapshot] = []
+        self.seconds = 0.0  # that the last judgement took
+
+    def remember(self, trained: Trained, scales: Scales | None) -> None:
+        """Keep a solution, for comparison with later ones."""
+        self.snapshots.append(self._snapshot(trained, scales))
+
+    def __call__(self, trained: Trained, scales: Scales | None, tolerance: float) -> Judgement:
+        """The judgement of a solution. Raises Breakdown where the problem has no solution."""
+        psi = jax.tree.map(np.asarray, trained.psi)
+        given = self.problem, trained.field, psi
+        found = estimate_error(*given, scales=scales, budget=self.budget, seed=self.seed)
+        self.seconds = found.seconds
+        if found.by == "classical":
+            return Judgement(found, found.factor)
+        now = self._snapshot(trained, scales)
+        now.estimate = found.relative_l2
+        judgement = Judgement(found, found.factor, self._moved(psi))
+        if judgement.share(tolerance) <= 1:
+            judgement = self._confirmed(judgement, now)
+        self.snapshots.append(now)
+        self.seconds = judgement.estimate.seconds
+        return judgement
+
+    def _confirmed(self, judgement: Judgement, now: _Snapshot) -> Judgement:
+        """The same after all comparisons."""
+        first = judgement.estimate
+        given = self.problem, now.field, now.psi
+        second = network_estimate(*given, scales=now.scales, budget=self.budget, seed=self.seed + 1)
+        larger = max(first, second, key=lambda each: each.relative_l2)
+        both = replace(larger, how=f"{larger.how}; the larger of two such estimates")
+        now.estimate = both.relative_l2
+        doubt = both.factor * self._calibration(now)
+        if len(self.problem.domain.space) == 2:
+            with contextlib.suppress(NotApplicable, Breakdown):
+                plane = classical_estimate(*given, budget=PLANE_BUDGET, dimensions=2)
+                return replace(judgement, estimate=plane, doubt=plane.factor)
+        return replace(judgement, estimate=both, doubt=doubt)
+
+    def _calibration(self, now: _Snapshot) -> float:
+        """By how much estimates of earlier snapshots were below their distance to this one."""
+        assert now.estimate is not None
+        found = [1.0]
+        for snapshot in self.snapshots[-3:]:
+            if snapshot.estimate is None:
+                snapshot.estimate = network_estimate(
+                    self.problem,
+                    snapshot.field,
+                    snapshot.psi,
+                    scales=snapshot.scales,
+                    budget=self.budget / 2,
+                    seed=self.seed,
+                ).relative_l2
+            apart = distance(snapshot.values, now.values)
+            if apart > CONVERGED * now.estimate:
+                found.append(apart / max(min(snapshot.estimate, 1.0), 1e-300))
+        return max(found)
+
+    def _snapshot(self, trained: Trained, scales: Scales | None) -> _Snapshot:
+        psi = jax.tree.map(np.asarray, trained.psi)
+        return _Snapshot(trained.field, psi, scales, values_of(self.problem, trained.field, psi))
+
+    def _moved(self, psi: Psi) -> float:
+        """How far the coefficients are from those of the last snapshot, relative to their size."""
+        if not self.problem.trainable or not self.snapshots:
+            return 0.0
+        before: Mapping[str, np.ndarray] = self.snapshots[-1].psi["coefficients"]
+        return max(
+            abs(float(value) - float(before[name])) / max(abs(float(value)), 1e-300)
+            for name, value in psi["coefficients"].items()
+        )

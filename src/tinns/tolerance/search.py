@@ -1,0 +1,272 @@
+"""The search for a recipe that meets a tolerance: train, estimate, change, until it is met."""
+
+import time
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from tinns._runtime.compilation import kept_on_disk
+from tinns._runtime.errors import UserError
+from tinns._runtime.host_blas import single_threaded_blas
+from tinns._runtime.precision import computing_in
+from tinns.objective import Scales, find_scales
+from tinns.problem import Problem
+from tinns.recipes.recipe import Recipe, check_seed
+from tinns.solvers import StopReason, Trained
+from tinns.solvers.history import History
+from tinns.solvers.progress import Reporter, Silent
+from tinns.solvers.solver import Measure
+from tinns.tolerance.attempt import Attempt, Case, Origin, one_history
+from tinns.tolerance.candidates import first_recipes
+from tinns.tolerance.changes import ENDED, Change, changes, growth_in_time, windows_for
+from tinns.tolerance.decisions import Decision, Decisions
+from tinns.tolerance.judging import Judge, Judgement
+from tinns.tolerance.marching import March
+from tinns.tolerance.race import race
+from tinns.verification import Breakdown, ErrorEstimate
+
+AIM = 0.3  # √(validation loss) relative to the tolerance, before anything is estimated
+WINDOW_AIM = 0.1  # the same in time windows, where the error grows
+SLICE = 0.08  # of all seconds, between two looks at the progress
+SELDOM = 0.25  # of all seconds, between two estimates if nothing calls for one
+PATIENT = 60  # iterations before a change for slow convergence
+HOPELESS = 2.0  # times the remaining time, which convergence would take
+FOR_WINDOWS = 0.3  # of all seconds, which must be left for time windows
+FOR_CHANGES = 0.1  # and for other changes
+MOST_CHANGES = 5
+ESTIMATE_BUDGET = 5.0  # seconds for each estimate
+WALL = 2.0  # of all seconds, after which nothing new is compiled
+
+
+@dataclass(frozen=True)
+class Reached:
+    """The best solution found, its estimate, and how it was found.
+
+    `estimate` is None where none could be made, since the problem has no solution until its end.
+    """
+
+    trained: Trained
+    recipe: Recipe
+    estimate: ErrorEstimate | None
+    met: bool
+    decisions: tuple[Decision, ...]
+
+
+def reach_tolerance(
+    problem: Problem,
+    tolerance: float,
+    *,
+    seconds: float = 180.0,
+    seed: int = 0,
+    reporter: Reporter | None = None,
+    measure: Measure | None = None,
+) -> Reached:
+    """Solve a problem to a relative L2 error of `tolerance`, in at most `seconds` of training.
+
+    Network, points, weights and time windows are chosen and changed by what is measured in the run.
+    It ends as soon as the estimated error meets the tolerance; otherwise the best solution by its
+    estimate is returned. `measure` states true errors for the history and decides nothing.
+    """
+    for name, value, below in (("tolerance", tolerance, 1.0), ("seconds", seconds, np.inf)):
+        is_number = isinstance(value, int | float) and not isinstance(value, bool)
+        if not (is_number and 0 < value < below):
+            limit = " and below 1, such as 1e-4" if below == 1.0 else ""
+            raise UserError(f"{name}={value!r}; expected a number above 0{limit}")
+    check_seed(seed)
+    case = Case(problem, seed, reporter or Silent(), measure)
+    with kept_on_disk(), computing_in("float64"), single_threaded_blas():
+        return Search(case, float(tolerance), float(seconds)).run()
+
+
+@dataclass(frozen=True)
+class _Judged:
+    """A solution with its judgement."""
+
+    trained: Trained
+    recipe: Recipe
+    judgement: Judgement
+    history: History
+
+
+class Search:
+    """The state of a search: what was spent, what was decided, and the best so far."""
+
+    def __init__(self, case: Case, tolerance: float, seconds: float) -> None:
+        self.case, self.tolerance, self.seconds = case, tolerance, seconds
+        self.decisions = Decisions(case.reporter)
+        self.judge = Judge(case.problem, case.seed, ESTIMATE_BUDGET)
+        self.parts: list[tuple[float, History]] = []  # finished attempts of the winner's line
+        self.before = 0.0  # seconds spent before the present attempt began
+        self.marched = 0.0  # seconds spent in time windows
+        self.attempt: Attempt = None  # pyright: ignore[reportAttributeAccessIssue]
+        self.best: _Judged | None = None
+        self.target = (AIM * tolerance) ** 2  # for the validation loss
+        self.judged_at = 0.0
+        self.since = 0.0  # seconds of the present attempt at its last change of course
+        self.changes = 0
+        self.started = time.monotonic()
+
+    @property
+    def spent(self) -> float:
+        return self.before + self.attempt.seconds + self.marched
+
+    @property
+    def left(self) -> float:
+        return self.seconds - self.spent
+
+    @property
+    def met(self) -> bool:
+        return self.best is not None and self.best.judgement.share(self.tolerance) <= 1
+
+    def run(self) -> Reached:
+        try:
+            self._search()
+        except Breakdown as breakdown:
+            self.decisions.add(self.spent, f"no solution to estimate: {breakdown}")
+            trained = self._whole(self.attempt.trained())
+            return Reached(trained, self.attempt.recipe, None, False, self.decisions.made)
+        best = self.best
+        assert best is not None
+        estimate = best.judgement.estimate
+        if not self.met:
+            self.decisions.add(
+                self.spent,
+                f"the tolerance {self.tolerance:.1e} is not met: the best estimate is "
+                f"{estimate.relative_l2:.1e}",
+            )
+        trained = replace(best.trained, history=best.history, seconds=self.spent)
+        return Reached(trained, best.recipe, estimate, self.met, self.decisions.made)
+
+    def _search(self) -> None:
+        reason = self._race()
+        while not self._is_over(reason):
+            stuck = reason is not StopReason.TARGET and self._is_stuck(reason)
+            recent = self.spent - self.judged_at < SELDOM * self.seconds
+            if reason is StopReason.TARGET or stuck or not recent:
+                judgement = self._judged()
+                if stuck and not self.met and not self._changed(judgement) and reason in ENDED:
+                    return
+                if self.met:
+                    return
+            reason = self._train()
+        if self.best is None or self.spent > self.judged_at:
+            self._judged()
+
+    def _race(self) -> StopReason:
+        problem = self.case.problem
+        equations = len(find_scales(problem).of(0))
+        recipes = first_recipes(problem, self.tolerance, equations)
+        raced = race(self.case, recipes, self.seconds, self.target)
+        self.attempt = raced.winner
+        self.before = raced.seconds - raced.winner.seconds
+        self.judge.remember(raced.winner.trained(), raced.winner.task.scales)
+        losses = ", ".join(f"{name} {loss:.1e}" for name, loss in raced.losses.items())
+        self.decisions.add(self.spent, f"field: {raced.name}, by validation loss ({losses})")
+        return raced.reason
+
+    def _train(self) -> StopReason:
+        pause = max(SLICE * self.seconds, 4 * self.judge.seconds)
+        return self.attempt.advance(max(min(pause, self.left), 1e-3), self.target)
+
+    def _is_over(self, reason: StopReason) -> bool:
+        return reason is StopReason.INTERRUPTED or reason.is_failure or self.left <= 0
+
+    def _is_stuck(self, reason: StopReason) -> bool:
+        """Whether the present course will not reach the target in time."""
+        if reason in ENDED:
+            return True
+        if self.attempt.iterations < PATIENT:
+            return False
+        return self.attempt.time_to(self.target, self.since) > HOPELESS * self.left
+
+    def _judged(self) -> Judgement:
+        """The judgement of the present solution, which becomes the best if it is."""
+        attempt = self.attempt
+        self.case.reporter.status("estimating the error")
+        found = self._judge(self._whole(attempt.trained()), attempt.recipe, attempt.task.scales)
+        share = found.share(self.tolerance)
+        wanted = attempt.loss * (0.7 / max(share, 1e-300)) ** 2
+        self.target = min(wanted, attempt.loss / 2)
+        return found
+
+    def _judge(self, trained: Trained, recipe: Recipe, scales: Scales | None) -> Judgement:
+        judgement = self.judge(trained, scales, self.tolerance)
+        self.judged_at = self.spent
+        judged = _Judged(trained, recipe, judgement, trained.history)
+        best = self.best
+        if best is None or judgement.share(self.tolerance) < best.judgement.share(self.tolerance):
+            self.best = judged
+        estimate = judgement.estimate
+        met = judgement.share(self.tolerance) <= 1
+        verdict = f"meets {self.tolerance:.1e}" if met else f"not yet {self.tolerance:.1e}"
+        self.decisions.add(
+            self.spent,
+            f"estimated error {estimate.relative_l2:.1e} ({estimate.by}, within a factor of "
+            f"{judgement.doubt:.2g}): {verdict}",
+        )
+        return judgement
+
+    def _changed(self, judgement: Judgement) -> bool:
+        """Change something, if there is time: whether anything was."""
+        slow = time.monotonic() - self.started > WALL * self.seconds
+        if self.changes >= MOST_CHANGES or slow or self.left < FOR_CHANGES * self.seconds:
+            return False
+        windows = windows_for(self.case.problem, judgement)
+        if windows is not None and self.left >= FOR_WINDOWS * self.seconds:
+            self._march(windows, judgement)
+            return True
+        change = next(changes(self.case.problem, self.attempt, judgement), None)
+        if change is None:
+            return False
+        self._continue(change)
+        return True
+
+    def _continue(self, change: Change) -> None:
+        """Go on with another recipe, from the present parameters."""
+        self.changes += 1
+        self.decisions.add(self.spent, change.reason)
+        former = self.attempt
+        self.parts.append((self.before, former.state.history))
+        self.before = self.spent
+        self.attempt = Attempt(self.case, change.recipe, Origin(former.state, change.growth))
+        self.since = 0.0
+
+    def _march(self, windows: int, judgement: Judgement) -> None:
+        """Solve once more in time windows, again with more of them if there is time."""
+        self.changes += 1
+        recipe, growth = self.attempt.recipe, growth_in_time(judgement)
+        found = (
+            f"the error late is {growth:.0f} times that early"
+            if growth >= 2
+            else "training over all of time does not converge"
+        )
+        target = (WINDOW_AIM * self.tolerance) ** 2 / max(growth, 1.0)
+        while True:
+            self.decisions.add(self.spent, f"{found}: about {windows} time windows")
+            march = March(self.case, recipe, windows)
+            began = self.spent
+            marched = march.run(self.left, target)
+            self.marched += marched.seconds
+            if marched.trained is None:
+                return
+            edges = marched.edges
+            self.decisions.add(
+                self.spent,
+                f"{len(edges) - 1} windows were solved, {marched.halvings} times after halving one",
+            )
+            history = one_history([*self._histories(), (began, marched.trained.history)])
+            trained = replace(marched.trained, history=history, iterations=len(history))
+            judgement = self._judge(trained, recipe.replace(windows=edges), march.task.scales)
+            share = judgement.share(self.tolerance)
+            if self.met or self.left < FOR_WINDOWS * self.seconds:
+                return
+            windows, target = 2 * (len(edges) - 1), target * (0.5 / share) ** 2
+            found = "its windows reached their targets, but not the tolerance"
+
+    def _histories(self) -> list[tuple[float, History]]:
+        return [*self.parts, (self.before, self.attempt.state.history)]
+
+    def _whole(self, trained: Trained) -> Trained:
+        """With the history of all attempts that led to it."""
+        history = one_history(self._histories())
+        return replace(trained, history=history, iterations=len(history), seconds=self.spent)
