@@ -107,23 +107,22 @@ class Attempt:
         history = self.state.history
         return self.loss / max(float(np.median(history[LOSS][-RECENT:])), 1e-300)
 
-    def rate(self, since: float = 0.0) -> float:
+    def rate(self) -> float:
         """Powers of ten by which the validation loss falls per second, lately."""
         history = self.state.history
         seconds, losses = history[SECONDS], history[VALIDATION_LOSS]
-        start = max(since, seconds[-1] - max(seconds[-1] - since, 0.0) / 2)
-        recent = max(np.count_nonzero(seconds >= start), LEAST_RECORD)
+        recent = max(len(seconds) // 2, LEAST_RECORD)
         seconds, losses = seconds[-recent:], np.maximum(losses[-recent:], 1e-300)
         finite = np.isfinite(losses)
         if np.count_nonzero(finite) < 3:
             return 0.0
         return float(-np.polyfit(seconds[finite], np.log10(losses[finite]), 1)[0])
 
-    def time_to(self, loss: float, since: float = 0.0) -> float:
+    def time_to(self, loss: float) -> float:
         """Seconds until the validation loss is so low, if it goes on falling as it does."""
         if self.loss <= loss:
             return 0.0
-        rate = self.rate(since)
+        rate = self.rate()
         return float(np.log10(self.loss / loss) / rate) if rate > 0 else np.inf
 
     def trained(self) -> Trained:

@@ -8,6 +8,7 @@ import numpy as np
 from tinns._runtime.errors import UserError
 from tinns.geometry import Initial
 from tinns.nn import MLP, Added, Field, Growth, TimeInduced, Wider, sine_induced
+from tinns.objective.constraints import constrained
 from tinns.problem import Problem
 from tinns.recipes.recipe import Recipe
 from tinns.solvers import StopReason
@@ -19,7 +20,7 @@ LARGE = 0.1  # an error that is not small at all
 FROM_THE_START = 0.7  # the error at the initial time over that of all: heavier initial values
 HEAVIER = 5.0
 OVERFIT = 2.0
-MOST_POINTS = 8  # times those of the first recipe, besides what redrawing adds
+WIDE = 30  # neurons in a layer: an added network pays better than still wider layers
 FEWEST, MOST = 3, 12  # time windows
 ENDED = (StopReason.STAGNATED, StopReason.CONVERGED, StopReason.PRECISION_FLOOR)
 
@@ -58,9 +59,9 @@ def changes(problem: Problem, attempt: Attempt, judgement: Judgement | None) -> 
     """Possible changes in a single time window, the most promising first."""
     recipe = attempt.recipe
     if judgement is not None:
-        heavier = _heavier_start(problem, recipe, judgement)
-        if heavier is not None:
-            yield heavier
+        start = _better_start(problem, recipe, judgement)
+        if start is not None:
+            yield start
     if attempt.overfit > OVERFIT:
         more = recipe.replace(points=recipe.points.times(2), validation=recipe.validation.times(2))
         yield Change(more, f"validation is {attempt.overfit:.0f} times training: twice the points")
@@ -73,32 +74,36 @@ def changes(problem: Problem, attempt: Attempt, judgement: Judgement | None) -> 
         yield Change(recipe.replace(field=larger), f"{stands}: {words}", growth)
 
 
-def _heavier_start(problem: Problem, recipe: Recipe, judgement: Judgement) -> Change | None:
-    """Heavier initial values, if most of the error is there from the start."""
+def _better_start(problem: Problem, recipe: Recipe, judgement: Judgement) -> Change | None:
+    """Initial values built in, or heavier ones, if most of the error is there from the start."""
     estimate = judgement.estimate
-    names = {c.name for c in problem.all_conditions() if isinstance(c.region, Initial)}
-    if not names or not len(estimate.over_time) or names & recipe.weights.keys():
+    given = {c.name: c.weight for c in problem.all_conditions() if isinstance(c.region, Initial)}
+    if not given or not len(estimate.over_time) or given.keys() & {*recipe.weights, *recipe.hard}:
         return None
     if not estimate.over_time[0] > FROM_THE_START * estimate.relative_l2:
         return None
-    given = {c.name: c.weight for c in problem.all_conditions()}
-    weights = dict(recipe.weights) | {name: HEAVIER * given[name] for name in names}
-    return Change(
-        recipe.replace(weights=weights),
-        f"the error is {estimate.over_time[0]:.1e} at the initial time already: "
-        f"{', '.join(sorted(names))} weighted {HEAVIER:g} times as much",
-    )
+    reason = f"the error is {estimate.over_time[0]:.1e} at the initial time already: "
+    names = tuple(given)
+    try:
+        constrained(problem, recipe.field, names)
+    except UserError:
+        heavier = {name: HEAVIER * weight for name, weight in given.items()}
+        changed = recipe.replace(weights=dict(recipe.weights) | heavier)
+        return Change(changed, f"{reason}{', '.join(names)} weighted {HEAVIER:g} times as much")
+    return Change(recipe.replace(hard=names), f"{reason}{', '.join(names)} built into the field")
 
 
 def _growths(field: Field) -> Iterator[tuple[Growth, str]]:
-    """A wider network; where there is none, or it is wide, another field added to it."""
-    yield Wider(1.5), "1.5 times as many neurons in each layer"
-    yield Added(_other(field)), "another network added"
+    """A wider network and an added one; those of many neurons are added to first."""
+    wider = Wider(1.5), "1.5 times as many neurons in each layer"
+    added = Added(_other(field)), "another network added"
+    network = field.backbone if isinstance(field, TimeInduced) else None
+    is_wide = isinstance(network, MLP) and max(network.hidden) >= WIDE
+    yield from (added, wider) if is_wide else (wider, added)
 
 
 def _other(field: Field) -> Field:
     """A field of the other activation."""
-    if isinstance(field, TimeInduced) and isinstance(field.backbone, MLP):
-        is_sine = field.backbone.activation == "sin"
-        return TimeInduced(MLP((20, 20))) if is_sine else sine_induced((20, 20))
-    return sine_induced((20, 20))
+    network = field.backbone if isinstance(field, TimeInduced) else None
+    is_sine = isinstance(network, MLP) and network.activation == "sin"
+    return TimeInduced(MLP((20, 20))) if is_sine else sine_induced((20, 20))

@@ -3,6 +3,7 @@
 import contextlib
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 import jax
 import numpy as np
@@ -22,7 +23,8 @@ from tinns.verification import (
 )
 
 EXCESS = 2.0  # the error may exceed a tolerance that is met by this factor at most
-CONVERGED = 3.0  # snapshots whose estimates differ so much can be compared
+CONVERGED = 3.0  # a snapshot that is farther away than so many errors shows its own error
+LINEAR = 0.2  # estimates above are too rough to be compared
 PLANE_BUDGET = 20.0  # seconds for a classical solution in two dimensions
 COEFFICIENTS = 3.0  # by how much more than the tolerance coefficients may still move
 
@@ -44,13 +46,25 @@ class Judgement:
 
 @dataclass
 class _Snapshot:
-    """A solution on the way; its estimate is made when it is needed."""
+    """A solution on the way; its estimate and its values are computed when they are needed."""
 
+    problem: Problem
     field: Field
     psi: Psi
     scales: Scales | None
-    values: np.ndarray
     estimate: float | None = None
+
+    @cached_property
+    def values(self) -> np.ndarray:
+        return values_of(self.problem, self.field, self.psi)
+
+    def estimated(self, budget: float, seed: int) -> float:
+        """The error by the network alone."""
+        if self.estimate is None:
+            given = self.problem, self.field, self.psi
+            found = network_estimate(*given, scales=self.scales, budget=budget, seed=seed)
+            self.estimate = found.relative_l2
+        return self.estimate
 
 
 class Judge:
@@ -104,26 +118,17 @@ class Judge:
 
     def _calibration(self, now: _Snapshot) -> float:
         """By how much estimates of earlier snapshots were below their distance to this one."""
-        assert now.estimate is not None
-        found = [1.0]
+        error, found = now.estimated(self.budget, self.seed), [1.0]
         for snapshot in self.snapshots[-3:]:
-            if snapshot.estimate is None:
-                snapshot.estimate = network_estimate(
-                    self.problem,
-                    snapshot.field,
-                    snapshot.psi,
-                    scales=snapshot.scales,
-                    budget=self.budget / 2,
-                    seed=self.seed,
-                ).relative_l2
+            estimate = snapshot.estimated(self.budget / 2, self.seed)
             apart = distance(snapshot.values, now.values)
-            if apart > CONVERGED * now.estimate:
-                found.append(apart / max(min(snapshot.estimate, 1.0), 1e-300))
+            if estimate < LINEAR and apart > CONVERGED * error:
+                found.append(apart / max(estimate, 1e-300))
         return max(found)
 
     def _snapshot(self, trained: Trained, scales: Scales | None) -> _Snapshot:
         psi = jax.tree.map(np.asarray, trained.psi)
-        return _Snapshot(trained.field, psi, scales, values_of(self.problem, trained.field, psi))
+        return _Snapshot(self.problem, trained.field, psi, scales)
 
     def _moved(self, psi: Psi) -> float:
         """How far the coefficients are from those of the last snapshot, relative to their size."""

@@ -11,7 +11,8 @@ FIRST, SECOND = 0.035, 0.045  # shares of all seconds for each field in both rou
 LEAST_ITERATIONS = 10  # in the first round, in at most twice its time
 CLEAR = 30.0  # a loss that is lower by this factor wins the first round
 LONGEST = 0.3  # of all seconds, after which no other field begins
-SOON = 0.2  # of all seconds: a field that will reach the target so soon wins at once
+SOON = 0.15  # of all seconds: a field that will reach the target so soon wins at once,
+NEAR = 1e4  # if its loss is within this factor of the target
 
 
 @dataclass(frozen=True)
@@ -43,7 +44,8 @@ def race(case: Case, recipes: Mapping[str, Recipe], seconds: float, target: floa
         if reason is StopReason.SECONDS and lacking > 0:
             reason = attempt.advance(FIRST * seconds, target, lacking)
         is_decided = reason in (StopReason.TARGET, StopReason.INTERRUPTED)
-        if is_decided or attempt.time_to(target) < SOON * seconds:
+        is_near = attempt.loss < NEAR * target and attempt.time_to(target) < SOON * seconds
+        if is_decided or is_near:
             return _won(name, attempts, reason)
     first, *others = ranked = sorted(attempts, key=lambda name: attempts[name].loss)
     if others and attempts[others[0]].loss < CLEAR * attempts[first].loss:

@@ -28,6 +28,7 @@ from tinns.verification import Breakdown, ErrorEstimate
 AIM = 0.3  # √(validation loss) relative to the tolerance, before anything is estimated
 WINDOW_AIM = 0.1  # the same in time windows, where the error grows
 SLICE = 0.08  # of all seconds, between two looks at the progress
+MIDWAY = 30.0  # times the target loss: a solution to compare the final one with
 SELDOM = 0.25  # of all seconds, between two estimates if nothing calls for one
 PATIENT = 60  # iterations before a change for slow convergence
 HOPELESS = 2.0  # times the remaining time, which convergence would take
@@ -102,7 +103,6 @@ class Search:
         self.best: _Judged | None = None
         self.target = (AIM * tolerance) ** 2  # for the validation loss
         self.judged_at = 0.0
-        self.since = 0.0  # seconds of the present attempt at its last change of course
         self.changes = 0
         self.started = time.monotonic()
 
@@ -146,7 +146,7 @@ class Search:
                 judgement = self._judged()
                 if stuck and not self.met and not self._changed(judgement) and reason in ENDED:
                     return
-                if self.met:
+                if self.met or self.marched:
                     return
             reason = self._train()
         if self.best is None or self.spent > self.judged_at:
@@ -165,8 +165,16 @@ class Search:
         return raced.reason
 
     def _train(self) -> StopReason:
-        pause = max(SLICE * self.seconds, 4 * self.judge.seconds)
-        return self.attempt.advance(max(min(pause, self.left), 1e-3), self.target)
+        """Train until the target, or for a while; a solution on the way is remembered."""
+        attempt, midway = self.attempt, MIDWAY * self.target
+        pause = max(min(max(SLICE * self.seconds, 4 * self.judge.seconds), self.left), 1e-3)
+        if attempt.loss <= midway:
+            return attempt.advance(pause, self.target)
+        reason = attempt.advance(pause, midway)
+        if reason is StopReason.TARGET:
+            self.judge.remember(attempt.trained(), attempt.task.scales)
+            return StopReason.SECONDS
+        return reason
 
     def _is_over(self, reason: StopReason) -> bool:
         return reason is StopReason.INTERRUPTED or reason.is_failure or self.left <= 0
@@ -177,7 +185,7 @@ class Search:
             return True
         if self.attempt.iterations < PATIENT:
             return False
-        return self.attempt.time_to(self.target, self.since) > HOPELESS * self.left
+        return self.attempt.time_to(self.target) > HOPELESS * self.left
 
     def _judged(self) -> Judgement:
         """The judgement of the present solution, which becomes the best if it is."""
@@ -227,14 +235,14 @@ class Search:
         self.decisions.add(self.spent, change.reason)
         former = self.attempt
         self.parts.append((self.before, former.state.history))
-        self.before = self.spent
+        self.before += former.seconds
         self.attempt = Attempt(self.case, change.recipe, Origin(former.state, change.growth))
-        self.since = 0.0
 
     def _march(self, windows: int, judgement: Judgement) -> None:
         """Solve once more in time windows, again with more of them if there is time."""
         self.changes += 1
-        recipe, growth = self.attempt.recipe, growth_in_time(judgement)
+        recipe = self.attempt.recipe.replace(hard=())  # a window starts from the one before
+        growth = growth_in_time(judgement)
         found = (
             f"the error late is {growth:.0f} times that early"
             if growth >= 2
