@@ -38,6 +38,15 @@ def pytest_collection_modifyitems(items):
     items.sort(key=lambda item: item.path not in long)
 
 
+@pytest.fixture(scope="module", autouse=True)
+def unchecked(request):
+    """Errors of short runs are not estimated, unless a test module is marked `checked`."""
+    with pytest.MonkeyPatch.context() as patch:
+        if not request.node.get_closest_marker("checked"):
+            patch.setattr(tinns.Check, "after_training", lambda seconds: None)
+        yield
+
+
 @pytest.fixture(scope="module")
 def quick_compilation():
     """The programs of most tests are small and run a few times: compile them quickly, not well."""

@@ -92,6 +92,7 @@ class Verification:
                 found.append(Finding("failed", each.sentence, advice))
         if self.estimate is not None:
             found.append(self._about_error(self.estimate))
+            found.append(Finding("trusted", f"how it was estimated: {self.estimate.how}"))
         if self.residuals is not None:
             worst = self.residuals.worst
             is_bad = worst.rms > LARGE_MISFIT and not self._is_compared
@@ -106,7 +107,7 @@ class Verification:
     def _about_error(self, estimate: ErrorEstimate) -> Finding:
         worst, name = estimate.worst
         if not isfinite(worst):
-            return Finding("failed", f"the estimated error is not finite ({estimate.how})")
+            return Finding("failed", "the estimated error is not finite")
         status = "trusted"
         if worst * estimate.factor > TRUSTED:
             status = "failed" if worst > FAILED else "doubtful"
@@ -115,7 +116,7 @@ class Verification:
         return Finding(
             status,
             f"the estimated relative L2 error{whose} is {worst:.1e}, expected between "
-            f"{lower:.1e} and {upper:.1e} ({estimate.how})",
+            f"{lower:.1e} and {upper:.1e}",
         )
 
 
