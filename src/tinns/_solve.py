@@ -5,6 +5,7 @@ import itertools
 import platform
 import time
 import warnings
+from collections.abc import Mapping
 from importlib.metadata import version
 
 import jax
@@ -30,11 +31,13 @@ from tinns.solution.judgement import judged
 from tinns.solution.monitor import Monitor
 from tinns.solution.quantities import quantity_shapes, reference_field
 from tinns.solution.uncertainty import estimates
-from tinns.solvers import Trained, solve_task, window_edges
+from tinns.solvers import Stop, Trained, solve_task, window_edges
 from tinns.solvers.progress import reporting
+from tinns.tolerance import reach_tolerance
 from tinns.verification import Check
 
 DEFAULT_RECIPE = "fast"
+SECONDS_TO_TOLERANCE = 180.0  # of training, at most
 
 
 def solve(
@@ -49,6 +52,7 @@ def solve(
     hard: tuple[str, ...] | None = None,
     windows: int | tuple[float, ...] | None = None,
     precision: Precision | None = None,
+    tolerance: float | None = None,
     check: bool | Check = True,
 ) -> Solution:
     """Solve a problem, given by name or as an object of your own class, and return u(x, t).
@@ -58,15 +62,32 @@ def solve(
     `windows` the time windows solved in turn, their number or their edges, and `precision` that of
     the numbers, "float64" or "float32".
 
+    With `tolerance` there is no recipe: network, points, windows and conditions to build in are
+    chosen, and changed, until the estimated relative L2 error meets the tolerance or `seconds` of
+    training (180 if not given) are over. `solution.result["tolerance"]` has the decisions.
+
     `solution.verdict` says whether to trust the result, by an estimate of its error among others;
     `check=Check.thorough()` looks more closely, and with `check=False` no error is estimated. A
     run that failed returns what it has, with a warning.
     """
     posed = pose(problem)
-    name, chosen = resolve_recipe(
-        posed, recipe, method, iterations, seconds, target_loss, hard, windows, precision
-    )
-    solution = solve_posed(posed, name, chosen, method, seed, progress, check)
+    chosen_by_user = {
+        "recipe": recipe,
+        "method": None if method == "tinn" else method,
+        "iterations": iterations,
+        "target_loss": target_loss,
+        "hard": hard,
+        "windows": windows,
+        "precision": precision,
+    }
+    if tolerance is not None:
+        refuse_beside_tolerance(chosen_by_user)
+        solution = solve_to_tolerance(posed, tolerance, seconds, seed, progress, check)
+    else:
+        name, settings = resolve_recipe(
+            posed, recipe, method, iterations, seconds, target_loss, hard, windows, precision
+        )
+        solution = solve_posed(posed, name, settings, method, seed, progress, check)
     failure = failure_of(solution)
     if failure:
         warnings.warn(f"{posed.name}: {failure}", RuntimeWarning, stacklevel=2)
@@ -122,6 +143,49 @@ def solve_posed(
         if check is True:
             check = Check.after_training(trained.seconds)
         return judged(solution, check or None, task.scales, reporter.status)
+
+
+def refuse_beside_tolerance(given: Mapping[str, object], prefix: str = "") -> None:
+    """Refuse settings that a search to a tolerance chooses by itself."""
+    named = [f"{prefix}{name}" for name, value in given.items() if value is not None]
+    if named:
+        raise UserError(
+            f"{', '.join(named)} beside {prefix}tolerance: with a tolerance all settings but "
+            f"{prefix}seconds and {prefix}seed are chosen by the solver; leave them out"
+        )
+
+
+def solve_to_tolerance(
+    problem: Problem,
+    tolerance: float,
+    seconds: float | None = None,
+    seed: int = 0,
+    progress: bool = True,
+    check: bool | Check = True,
+) -> Solution:
+    """Solve a problem to a relative L2 error, as far as `seconds` of training allow."""
+    limit = Stop(seconds=SECONDS_TO_TOLERANCE if seconds is None else seconds)
+    assert limit.seconds is not None
+    _require_data(problem)
+    with (
+        Interruption(immediate=True),
+        kept_on_disk(),
+        computing_in("float64"),
+        reporting(limit, progress) as reporter,
+        single_threaded_blas(),
+    ):
+        reporter.status("preparing")
+        quantity_shapes(problem)
+        check_reference(problem)
+        reached = reach_tolerance(
+            problem, tolerance, seconds=limit.seconds, seed=seed, reporter=reporter
+        )
+        solution = _solution(problem, reached.trained, reached.recipe, "tolerance", "tinn", seed)
+        record = {"tolerance": reached.as_data()}
+        solution = dataclasses.replace(solution, result={**solution.result, **record})
+        if check is True:
+            check = Check.after_training(reached.trained.seconds)
+        return judged(solution, check or None, None, reporter.status, reached.estimate)
 
 
 def _solution(

@@ -21,7 +21,14 @@ from tinns._runtime.errors import UserError
 from tinns._runtime.files import prepared_folder, write_arrays, write_whole
 from tinns._runtime.interruption import Interruption
 from tinns._runtime.version import __version__
-from tinns._solve import failure_of, pose, resolve_recipe, solve_posed
+from tinns._solve import (
+    failure_of,
+    pose,
+    refuse_beside_tolerance,
+    resolve_recipe,
+    solve_posed,
+    solve_to_tolerance,
+)
 from tinns.cli.outcome import print_outcome, print_verdict
 from tinns.paper import TABLES
 from tinns.paper import command as bench_command
@@ -123,6 +130,10 @@ def solve(
     precision: Annotated[
         Any, typer.Option(parser=str, metavar="NAME", help="float64 or float32.")
     ] = None,
+    tolerance: Annotated[
+        float | None,
+        _number(float, "Choose all settings until the estimated error is at most this."),
+    ] = None,
     check: Annotated[
         bool,
         typer.Option(
@@ -147,13 +158,27 @@ def solve(
     check_seed(seed)
     if data is not None:
         posed = posed.observing(read_observations(data))
-    limits = (iterations, seconds, target_loss)
-    changes = (tuple(hard) if hard else None, _windows(windows), precision)
-    name, chosen = resolve_recipe(posed, recipe, method, *limits, *changes)
+    chosen = {
+        "recipe": recipe,
+        "method": None if method == "tinn" else method,
+        "iterations": iterations,
+        "target-loss": target_loss,
+        "hard": tuple(hard) if hard else None,
+        "windows": _windows(windows),
+        "precision": precision,
+    }
+    thoroughness = Check.thorough() if check else True
     folder = out or Path("runs") / posed.name
-    with _folder_for_results(folder):
-        thoroughness = Check.thorough() if check else True
-        solution = solve_posed(posed, name, chosen, method, seed, not quiet, thoroughness)
+    if tolerance is not None:
+        refuse_beside_tolerance(chosen, "--")
+        with _folder_for_results(folder):
+            solution = solve_to_tolerance(posed, tolerance, seconds, seed, not quiet, thoroughness)
+    else:
+        limits = (iterations, seconds, target_loss)
+        changes = (chosen["hard"], chosen["windows"], precision)
+        name, settings = resolve_recipe(posed, recipe, method, *limits, *changes)
+        with _folder_for_results(folder):
+            solution = solve_posed(posed, name, settings, method, seed, not quiet, thoroughness)
     _write_run(solution, folder)
     print_outcome(console, solution.result, folder)
     _exit_by(solution, require)
@@ -191,6 +216,9 @@ def _check_required(require: float | None) -> None:
 def _exit_by(solution: Solution, require: float | None) -> None:
     """Status 1 if the result failed or its estimated error is larger than required."""
     failure = failure_of(solution)
+    asked = solution.result.get("tolerance")
+    if failure is None and asked and not asked["met"]:
+        failure = f"the tolerance {asked['asked']:g} is not met"
     if failure is None and require is not None:
         failure = solution.shortfall(require)
     if failure:

@@ -24,13 +24,15 @@ def judged(
     check: Check | None,
     scales: Scales | None = None,
     status: Callable[[str], None] = lambda activity: None,
+    estimate: ErrorEstimate | None = None,
 ) -> "Solution":
     """The solution with the estimate of its error and the verdict in its `result`.
 
-    Without a check the verdict follows from the run alone. Ctrl-C ends the checks, nothing else.
+    Without a check the verdict follows from the run alone, and from an `estimate` that was made
+    already. Ctrl-C ends the checks, nothing else.
     """
     problem = solution.problem
-    found = Verification(undone=("the error was not estimated",))
+    found = Verification(estimate=estimate)
     if problem is None:
         raise UserError(
             "a solution without its problem cannot be checked: load it with "
@@ -39,10 +41,18 @@ def judged(
     if check is not None and not _has_failed(solution.result):
         try:
             found = verify(
-                problem, solution.field, solution.psi, check, scales=scales, status=status
+                problem,
+                solution.field,
+                solution.psi,
+                check,
+                scales=scales,
+                status=status,
+                estimate=estimate,
             )
         except KeyboardInterrupt:
-            found = Verification(undone=("the error was not estimated: Ctrl-C ended the checks",))
+            found = replace(found, undone=("Ctrl-C ended the checks",))
+    elif estimate is None and not _has_failed(solution.result):
+        found = replace(found, undone=("the error was not estimated",))
     findings = [*_about_run(solution.result), *found.findings]
     findings += _about_reference(solution.result, found.estimate)
     verdict = Verdict.of(findings)
@@ -78,6 +88,10 @@ def _about_run(result: Any) -> list[Finding]:
         sentence = (
             f"the run was interrupted: it is solved until t = {result['solved_until']:g} only"
         )
+        found.append(Finding("doubtful", sentence))
+    asked = result.get("tolerance")
+    if asked and not asked["met"]:
+        sentence = f"the tolerance {asked['asked']:g} is not met"
         found.append(Finding("doubtful", sentence))
     jumps = [window["jump"] for window in result.get("windows") or ()]
     if jumps and max(jumps) > JUMP:
@@ -119,17 +133,20 @@ def _suggestions(result: Any, found: Verification) -> list[str]:
         or (found.determinacy and not found.determinacy.determined)
     ):
         return []
-    if estimate is not None and estimate.growth > GROWING and not result.get("windows"):
+    is_chosen = bool(result.get("tolerance"))  # what follows is chosen by the solver already
+    grows = estimate is not None and estimate.growth > GROWING
+    if grows and not result.get("windows") and not is_chosen:
         helpful.append("the error grows with time: try time windows, windows=5 (--windows 5)")
     if reason.is_limit:
         seconds = max(1.0, MORE_TIME * result.get("seconds", 0.0))
         helpful.append(f"more time: seconds={seconds:.0f} (--seconds {seconds:.0f})")
-    else:
+    elif not is_chosen:
         helpful.append(
             "a larger network, or one of sines, as in Recipe(field=tinns.sine_induced()), and more "
             "points"
         )
-    helpful.append(
-        "tolerance=1e-3 (--tolerance 1e-3): the solver then chooses network, points and windows"
-    )
+    if not is_chosen:
+        helpful.append(
+            "tolerance=1e-3 (--tolerance 1e-3): the solver then chooses network, points and windows"
+        )
     return helpful

@@ -2,6 +2,7 @@
 
 import time
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 
@@ -18,7 +19,14 @@ from tinns.solvers.progress import Reporter, Silent
 from tinns.solvers.solver import Measure
 from tinns.tolerance.attempt import Attempt, Case, Origin, one_history
 from tinns.tolerance.candidates import first_recipes
-from tinns.tolerance.changes import ENDED, Change, changes, growth_in_time, windows_for
+from tinns.tolerance.changes import (
+    ENDED,
+    Change,
+    changes,
+    early_growth,
+    growth_in_time,
+    windows_for,
+)
 from tinns.tolerance.decisions import Decision, Decisions
 from tinns.tolerance.judging import Judge, Judgement
 from tinns.tolerance.marching import March
@@ -27,14 +35,14 @@ from tinns.verification import Breakdown, ErrorEstimate
 
 AIM = 0.3  # √(validation loss) relative to the tolerance, before anything is estimated
 WINDOW_AIM = 0.1  # the same in time windows, where the error grows
-SLICE = 0.08  # of all seconds, between two looks at the progress
+SLICE = 0.04  # of all seconds, between two looks at the progress
 MIDWAY = 30.0  # times the target loss: a solution to compare the final one with
 SELDOM = 0.25  # of all seconds, between two estimates if nothing calls for one
-PATIENT = 60  # iterations before a change for slow convergence
-HOPELESS = 2.0  # times the remaining time, which convergence would take
+PATIENT = 80  # iterations before a change for slow convergence
+SLOW = 0.7  # of the remaining time, which convergence would take
 FOR_WINDOWS = 0.3  # of all seconds, which must be left for time windows
-FOR_CHANGES = 0.1  # and for other changes
-MOST_CHANGES = 5
+CHANGES = 0.1  # and for other changes
+MOST_CHANGES = 6
 ESTIMATE_BUDGET = 5.0  # seconds for each estimate
 WALL = 2.0  # of all seconds, after which nothing new is compiled
 
@@ -51,6 +59,15 @@ class Reached:
     estimate: ErrorEstimate | None
     met: bool
     decisions: tuple[Decision, ...]
+    tolerance: float
+
+    def as_data(self) -> dict[str, Any]:
+        """Plain data for a record: what was asked, whether it was met, and the decisions."""
+        return {
+            "asked": self.tolerance,
+            "met": self.met,
+            "decisions": [decision.as_data() for decision in self.decisions],
+        }
 
 
 def reach_tolerance(
@@ -124,7 +141,9 @@ class Search:
         except Breakdown as breakdown:
             self.decisions.add(self.spent, f"no solution to estimate: {breakdown}")
             trained = self._whole(self.attempt.trained())
-            return Reached(trained, self.attempt.recipe, None, False, self.decisions.made)
+            return Reached(
+                trained, self.attempt.recipe, None, False, self.decisions.made, self.tolerance
+            )
         best = self.best
         assert best is not None
         estimate = best.judgement.estimate
@@ -135,18 +154,20 @@ class Search:
                 f"{estimate.relative_l2:.1e}",
             )
         trained = replace(best.trained, history=best.history, seconds=self.spent)
-        return Reached(trained, best.recipe, estimate, self.met, self.decisions.made)
+        return Reached(
+            trained, best.recipe, estimate, self.met, self.decisions.made, self.tolerance
+        )
 
     def _search(self) -> None:
         reason = self._race()
         while not self._is_over(reason):
             stuck = reason is not StopReason.TARGET and self._is_stuck(reason)
-            recent = self.spent - self.judged_at < SELDOM * self.seconds
-            if reason is StopReason.TARGET or stuck or not recent:
+            if stuck and self._may_change() and (early := early_growth(self.attempt)):
+                self._continue(early)
+            elif reason is StopReason.TARGET or stuck or self._is_judgement_due():
                 judgement = self._judged()
-                if stuck and not self.met and not self._changed(judgement) and reason in ENDED:
-                    return
-                if self.met or self.marched:
+                changed = stuck and not self.met and self._changed(judgement)
+                if self.met or self.marched or (reason in ENDED and not changed):
                     return
             reason = self._train()
         if self.best is None or self.spent > self.judged_at:
@@ -155,7 +176,7 @@ class Search:
     def _race(self) -> StopReason:
         problem = self.case.problem
         equations = len(find_scales(problem).of(0))
-        recipes = first_recipes(problem, self.tolerance, equations)
+        recipes = first_recipes(problem, equations)
         raced = race(self.case, recipes, self.seconds, self.target)
         self.attempt = raced.winner
         self.before = raced.seconds - raced.winner.seconds
@@ -185,7 +206,15 @@ class Search:
             return True
         if self.attempt.iterations < PATIENT:
             return False
-        return self.attempt.time_to(self.target) > HOPELESS * self.left
+        return self.attempt.time_to(self.target) > SLOW * self.left
+
+    def _is_judgement_due(self) -> bool:
+        return self.spent - self.judged_at >= SELDOM * self.seconds
+
+    def _may_change(self) -> bool:
+        """Whether there is time for another program."""
+        is_late = time.monotonic() - self.started > WALL * self.seconds
+        return self.changes < MOST_CHANGES and not is_late and self.left > CHANGES * self.seconds
 
     def _judged(self) -> Judgement:
         """The judgement of the present solution, which becomes the best if it is."""
@@ -216,8 +245,7 @@ class Search:
 
     def _changed(self, judgement: Judgement) -> bool:
         """Change something, if there is time: whether anything was."""
-        slow = time.monotonic() - self.started > WALL * self.seconds
-        if self.changes >= MOST_CHANGES or slow or self.left < FOR_CHANGES * self.seconds:
+        if not self._may_change():
             return False
         windows = windows_for(self.case.problem, judgement)
         if windows is not None and self.left >= FOR_WINDOWS * self.seconds:

@@ -1,6 +1,7 @@
 """How far a solution can be trusted: error estimates that need no reference, and verdicts."""
 
 from tinns.verification.classical import Breakdown, NotApplicable, classical_estimate
+from tinns.verification.compatibility import Compatibility, Contradiction, check_compatibility
 from tinns.verification.determinacy import Determinacy, Undetermined, check_determinacy
 from tinns.verification.error_equation import network_estimate
 from tinns.verification.estimate import ErrorEstimate
@@ -12,6 +13,8 @@ from tinns.verification.verification import Check, Verification, verify
 __all__ = [
     "Breakdown",
     "Check",
+    "Compatibility",
+    "Contradiction",
     "Determinacy",
     "ErrorEstimate",
     "Finding",
@@ -21,6 +24,7 @@ __all__ = [
     "Undetermined",
     "Verdict",
     "Verification",
+    "check_compatibility",
     "check_determinacy",
     "classical_estimate",
     "estimate_error",

@@ -13,6 +13,7 @@ from tinns.objective import Psi
 from tinns.objective.scales import Scales
 from tinns.problem import Problem
 from tinns.verification.classical import Breakdown, NotApplicable, classical_estimate
+from tinns.verification.compatibility import Compatibility, check_compatibility
 from tinns.verification.determinacy import Determinacy, check_determinacy
 from tinns.verification.error_equation import network_estimate
 from tinns.verification.estimate import ErrorEstimate
@@ -65,6 +66,7 @@ class Verification:
     """
 
     residuals: Inspection | None = None
+    compatibility: Compatibility | None = None
     determinacy: Determinacy | None = None
     estimate: ErrorEstimate | None = None
     breakdown: str = ""
@@ -75,6 +77,7 @@ class Verification:
         """Plain data for a record, without the estimate."""
         return {
             "residuals": self.residuals and self.residuals.as_data(),
+            "compatibility": self.compatibility and self.compatibility.as_data(),
             "determinacy": self.determinacy and self.determinacy.as_data(),
             "seconds": self.seconds,
         }
@@ -85,6 +88,8 @@ class Verification:
         found = [Finding("doubtful", sentence) for sentence in self.undone]
         if self.breakdown:
             found.append(Finding("failed", self.breakdown))
+        if self.compatibility is not None:
+            found += [Finding("doubtful", each) for each in self.compatibility.sentences]
         if self.determinacy is not None:
             for each in self.determinacy.undetermined:
                 missing = ", ".join(each.missing)
@@ -128,13 +133,14 @@ def verify(
     *,
     scales: Scales | None = None,
     status: Callable[[str], None] = lambda activity: None,
+    estimate: ErrorEstimate | None = None,
 ) -> Verification:
-    """Make all checks of a field with parameters ψ.
+    """Make all checks of a field with parameters ψ; the error is not estimated again if it was.
 
     A check that fails for a reason of its own is reported as not made: it costs no result.
     """
     started = time.monotonic()
-    found = Verification()
+    found = Verification(estimate=estimate)
     status("checking residuals at new points")
     found = _tried(
         found,
@@ -146,6 +152,14 @@ def verify(
             ),
         ),
     )
+    status("comparing conditions")
+    found = _tried(
+        found,
+        "whether conditions contradict each other was not checked",
+        lambda: replace(found, compatibility=check_compatibility(problem, scales=scales)),
+    )
+    if estimate is not None and estimate.by == "classical":
+        return replace(found, seconds=time.monotonic() - started)
     status("estimating the error")
     found = _tried(
         found,
@@ -176,18 +190,20 @@ def _estimated(
     scales: Scales | None,
 ) -> Verification:
     """With the error by a classical solution, or else from the network if there is one solution."""
-    try:
-        estimate = classical_estimate(
-            problem, field, psi, budget=check.classical_seconds, dimensions=check.dimensions
-        )
-        return replace(found, estimate=estimate)
-    except Breakdown as breakdown:
-        return replace(found, breakdown=str(breakdown))
-    except NotApplicable as lack:
-        why = str(lack)
+    why = ""
+    if found.estimate is None:
+        try:
+            estimate = classical_estimate(
+                problem, field, psi, budget=check.classical_seconds, dimensions=check.dimensions
+            )
+            return replace(found, estimate=estimate)
+        except Breakdown as breakdown:
+            return replace(found, breakdown=str(breakdown))
+        except NotApplicable as lack:
+            why = str(lack)
     determinacy = check_determinacy(problem, field, psi, scales=scales, seed=check.seed)
     found = replace(found, determinacy=determinacy)
-    if not determinacy.determined:
+    if found.estimate is not None or not determinacy.determined:
         return found
     estimate = network_estimate(
         problem, field, psi, scales=scales, budget=check.network_seconds, seed=check.seed
