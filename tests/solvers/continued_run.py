@@ -16,7 +16,7 @@ FIELD = tinns.TimeInduced(tinns.MLP((6,)), scaled=True)
 REDRAW = tinns.Redraw(1e-9, candidates=2, ladder=(1, 2))
 
 CASES = {
-    "adaptive points": {"redraw": REDRAW},
+    "adaptive points": {"redraw": REDRAW, "renewal": tinns.Renewal(every=3)},
     "balancing": {"redraw": REDRAW, "balance": tinns.Balance()},
     "batches of Adam": {
         "optimizer": tinns.Adam(over=100),
@@ -24,7 +24,7 @@ CASES = {
         "balance": tinns.GradientNorms(every=3),
     },
     "quasi-Newton": {"optimizer": tinns.LBFGS(memory=4), "redraw": REDRAW},
-    "the paper's": {"optimizer": tinns.PaperLM(), "redraw": REDRAW},
+    "the paper's": {"optimizer": tinns.PaperLM(), "redraw": REDRAW, "renewal": None},
     "windows": {"redraw": REDRAW, "balance": tinns.Balance(), "windows": 3},
     "frozen features": {
         "field": tinns.RandomFeatures(30),

@@ -12,7 +12,6 @@ from tinns.paper.untuned_problems import Heat
 from tinns.problem import Problem
 from tinns.tolerance import Decision, Reached, reach_tolerance
 
-
 KEY = jax.random.key(0)
 
 

@@ -98,13 +98,15 @@ class Attempt:
     @property
     def loss(self) -> float:
         """The validation loss of the last iterations."""
-        column = self.state.history[VALIDATION_LOSS]
-        return float(np.median(column[-RECENT:])) if len(column) else np.inf
+        history = self.state.history
+        return float(np.median(history[VALIDATION_LOSS][-RECENT:])) if len(history) else np.inf
 
     @property
     def overfit(self) -> float:
         """The validation loss relative to the training loss, in the last iterations."""
         history = self.state.history
+        if not len(history):
+            return 1.0
         return self.loss / max(float(np.median(history[LOSS][-RECENT:])), 1e-300)
 
     def rate(self) -> float:

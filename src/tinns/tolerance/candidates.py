@@ -1,18 +1,28 @@
 """The recipes with which a search begins."""
 
+import jax
+
 from tinns.geometry import Counts
 from tinns.nn import MLP, Field, Layerwise, TimeInduced, sine_induced
 from tinns.problem import Problem
 from tinns.recipes.recipe import Recipe
 from tinns.solvers import Redraw, Stop
 
-LOW = 1e-4  # tolerances from here on need small networks only
 
-# Smooth layers and fronts suit tanh, waves suit sines; some problems need more layers.
+def _sines(*hidden: int) -> TimeInduced:
+    return TimeInduced(MLP(hidden, "sin", input_gain=3.0), Layerwise(MLP((8, 8), "sin")))
+
+
+def _tanh(*hidden: int) -> TimeInduced:
+    return TimeInduced(MLP(hidden), Layerwise(MLP((8, 8))))
+
+
+# Smooth layers and fronts suit tanh, waves suit sines; some problems need more layers. On a CPU the
+# time of a step grows with the size of the network: small ones begin, and grow.
 SMALL: dict[str, Field] = {
-    "tanh": TimeInduced(MLP((20, 20))),
-    "sine": sine_induced((20, 20)),
-    "deep tanh": TimeInduced(MLP((14, 14, 14)), Layerwise(MLP((10, 10), "sin"))),
+    "tanh": _tanh(14, 14),
+    "sine": _sines(14, 14),
+    "deep tanh": _tanh(12, 12, 12),
 }
 LARGE: dict[str, Field] = {
     "tanh": TimeInduced(MLP((30, 30))),
@@ -21,15 +31,15 @@ LARGE: dict[str, Field] = {
     "tanh in space and sine in time": TimeInduced(MLP((24, 24)), Layerwise(MLP((10, 10), "sin"))),
 }
 
-POINTS = {1: Counts(2000, 200, 100), 2: Counts(2000, 400, 600), 3: Counts(2000, 400, 800)}
-LEAST = 0.3  # of the points, for systems of many equations
+POINTS = {1: Counts(1000, 120, 60), 2: Counts(1000, 200, 300), 3: Counts(1000, 250, 400)}
+LEAST = 0.4  # of the points, for systems of many equations
 
 
-def first_recipes(problem: Problem, tolerance: float, equations: int) -> dict[str, Recipe]:
+def first_recipes(problem: Problem, equations: int) -> dict[str, Recipe]:
     """Recipes that differ in their fields, by name; `equations` is the number of equations."""
-    counts = POINTS.get(len(problem.domain.space), POINTS[3])
+    is_small = jax.default_backend() == "cpu"
+    counts = POINTS.get(len(problem.domain.space), POINTS[3]).times(1 if is_small else 2)
     counts = _scaled(counts, max(LEAST, 1 / equations))
-    fields = SMALL if tolerance >= LOW else LARGE
     return {
         name: Recipe(
             field=field,
@@ -38,7 +48,7 @@ def first_recipes(problem: Problem, tolerance: float, equations: int) -> dict[st
             redraw=Redraw(2.0, candidates=4, ladder=(1, 2, 4, 8), crowded=True),
             stop=Stop(seconds=60.0, patience=500),
         )
-        for name, field in fields.items()
+        for name, field in (SMALL if is_small else LARGE).items()
     }
 
 

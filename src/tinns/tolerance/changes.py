@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from tinns._runtime.errors import UserError
-from tinns.geometry import Initial
+from tinns.geometry import Counts, Initial
 from tinns.nn import MLP, Added, Field, Growth, TimeInduced, Wider, sine_induced
 from tinns.objective.constraints import constrained
 from tinns.problem import Problem
@@ -20,6 +20,7 @@ LARGE = 0.1  # an error that is not small at all
 FROM_THE_START = 0.7  # the error at the initial time over that of all: heavier initial values
 HEAVIER = 5.0
 OVERFIT = 2.0
+USUAL = 20  # neurons in a layer: smaller networks are grown without further questions
 WIDE = 30  # neurons in a layer: an added network pays better than still wider layers
 FEWEST, MOST = 3, 12  # time windows
 ENDED = (StopReason.STAGNATED, StopReason.CONVERGED, StopReason.PRECISION_FLOOR)
@@ -55,6 +56,20 @@ def growth_in_time(judgement: Judgement) -> float:
     return float(late / max(early, 1e-300))
 
 
+def early_growth(attempt: Attempt) -> Change | None:
+    """A wider network and more points, while the network is still small."""
+    recipe, network = attempt.recipe, _network(attempt.recipe.field)
+    if network is None or max(network.hidden) >= USUAL:
+        return None
+    growth = Wider(1.5)
+    larger = recipe.replace(
+        field=growth.applied(recipe.field),
+        points=_more(recipe.points, 1.5),
+        validation=_more(recipe.validation, 1.5),
+    )
+    return Change(larger, "a small network is too slow: 1.5 times the neurons and points", growth)
+
+
 def changes(problem: Problem, attempt: Attempt, judgement: Judgement | None) -> Iterator[Change]:
     """Possible changes in a single time window, the most promising first."""
     recipe = attempt.recipe
@@ -63,7 +78,9 @@ def changes(problem: Problem, attempt: Attempt, judgement: Judgement | None) -> 
         if start is not None:
             yield start
     if attempt.overfit > OVERFIT:
-        more = recipe.replace(points=recipe.points.times(2), validation=recipe.validation.times(2))
+        more = recipe.replace(
+            points=_more(recipe.points, 2), validation=_more(recipe.validation, 2)
+        )
         yield Change(more, f"validation is {attempt.overfit:.0f} times training: twice the points")
     stands = "the loss no longer falls" if attempt.reason in ENDED else "the loss falls too slowly"
     for growth, words in _growths(recipe.field):
@@ -97,13 +114,26 @@ def _growths(field: Field) -> Iterator[tuple[Growth, str]]:
     """A wider network and an added one; those of many neurons are added to first."""
     wider = Wider(1.5), "1.5 times as many neurons in each layer"
     added = Added(_other(field)), "another network added"
-    network = field.backbone if isinstance(field, TimeInduced) else None
-    is_wide = isinstance(network, MLP) and max(network.hidden) >= WIDE
+    network = _network(field)
+    is_wide = network is not None and max(network.hidden) >= WIDE
     yield from (added, wider) if is_wide else (wider, added)
 
 
 def _other(field: Field) -> Field:
     """A field of the other activation."""
-    network = field.backbone if isinstance(field, TimeInduced) else None
-    is_sine = isinstance(network, MLP) and network.activation == "sin"
+    network = _network(field)
+    is_sine = network is not None and network.activation == "sin"
     return TimeInduced(MLP((20, 20))) if is_sine else sine_induced((20, 20))
+
+
+def _network(field: Field) -> MLP | None:
+    """The network in space, if it is an MLP."""
+    network = field.backbone if isinstance(field, TimeInduced) else None
+    return network if isinstance(network, MLP) else None
+
+
+def _more(counts: Counts, factor: float) -> Counts:
+    interior, initial, boundary = (
+        round(factor * count) for count in (counts.interior, counts.initial, counts.boundary)
+    )
+    return Counts(interior, initial, boundary)

@@ -14,7 +14,8 @@ from tinns.nn import Field
 from tinns.objective import Psi
 from tinns.objective.scales import Scales, lengths_of
 from tinns.problem.base import Problem
-from tinns.verification.linear_model import Linearisation, Rows
+from tinns.verification.linear_model import Linearisation
+from tinns.verification.linear_rows import Rows
 from tinns.verification.polynomials import polynomials_up_to
 
 COUNTS = {1: Counts(1000, 200, 200), 2: Counts(1000, 400, 800), 3: Counts(800, 600, 1800)}
@@ -41,16 +42,16 @@ class Changes:
         self.lengths = lengths_of(self.domain) | {TIME: self.span[1] - self.span[0]}
         functions = count // len(self.unknowns)
         self.basis = polynomials_up_to(self.domain, functions, self.span, HIGHEST)
-        rows = self._rows(seed)
-        self._sizes = self._balanced(rows)
-        self._factors = [self._factor(each) for each in rows]
-        self._coefficient_sizes = self._sizes_of_coefficients(rows)
-        self._interior = [r for r in rows if isinstance(r.condition.region, Interior)]
-        self.matrix = self._matrix(rows)
+        self.rows = self._rows(seed)
+        self.interior = [r for r in self.rows if isinstance(r.condition.region, Interior)]
+        self.sizes = self._balanced()
+        self._factors = [self._factor(each) for each in self.rows]
+        self._coefficient_sizes = self._sizes_of_coefficients()
+        self.matrix = self._matrix(self.rows)
 
     @property
     def equations(self) -> int:
-        return sum(rows.residual.shape[1] for rows in self._interior)
+        return sum(rows.residual.shape[1] for rows in self.interior)
 
     def at_other_points(self) -> np.ndarray:
         """The rows at points that `matrix` does not have."""
@@ -61,7 +62,7 @@ class Changes:
         number = self.domain.axes.index(axis)
         orders = [
             index[number]
-            for rows in self._interior
+            for rows in self.interior
             for n, index in enumerate(rows.indices)
             if any(slopes[:, :, n, unknown].any() for slopes in rows.slopes)
         ]
@@ -76,15 +77,14 @@ class Changes:
             if window == 0 or not isinstance(rows.condition.region, Initial)
         ]
 
-    def _balanced(self, rows: Sequence[Rows]) -> np.ndarray:
+    def _balanced(self) -> np.ndarray:
         """The sizes of the unknowns.
 
         Data do not always say how large an unknown becomes, such as one that is zero at first: it
         is large enough to matter in one of the equations that contain it.
         """
         found = np.array(self._model.scales.sizes, float)
-        interior = [r for r in rows if isinstance(r.condition.region, Interior)]
-        terms = np.concatenate([_terms(r, self.domain, self.lengths) for r in interior])
+        terms = np.concatenate([_terms(r, self.domain, self.lengths) for r in self.interior])
         for _ in range(len(found)):
             with np.errstate(divide="ignore", invalid="ignore"):
                 wanted = LEAST_TERM * (terms * found).max(axis=1, keepdims=True) / terms
@@ -94,7 +94,7 @@ class Changes:
 
     def _factor(self, rows: Rows) -> np.ndarray:
         """1 / the largest term of each kind of row."""
-        largest = (_terms(rows, self.domain, self.lengths) * self._sizes).max(axis=1)
+        largest = (_terms(rows, self.domain, self.lengths) * self.sizes).max(axis=1)
         return 1 / np.where(largest > 0, largest, 1.0)
 
     def _matrix(self, rows: Sequence[Rows]) -> np.ndarray:
@@ -102,15 +102,15 @@ class Changes:
         parts = []
         for each, factor in zip(rows, self._factors, strict=True):
             scaled = replace(each, weight=each.weight * factor)
-            own = scaled.columns(self.domain, self.basis) * np.repeat(self._sizes, self.basis.count)
+            own = scaled.columns(self.domain, self.basis) * np.repeat(self.sizes, self.basis.count)
             parts.append(np.hstack([own, scaled.coefficient_columns() * self._coefficient_sizes]))
         return np.concatenate(parts)
 
-    def _sizes_of_coefficients(self, rows: Sequence[Rows]) -> np.ndarray:
+    def _sizes_of_coefficients(self) -> np.ndarray:
         """The value of each coefficient; for one that is zero, what changes rows by one."""
         known = self._psi["coefficients"]
         values = np.array([abs(float(known[n])) for n in self.problem.trainable])
-        effects = np.sqrt(sum((r.coefficient_columns() ** 2).sum(axis=0) for r in rows))
+        effects = np.sqrt(sum((r.coefficient_columns() ** 2).sum(axis=0) for r in self.rows))
         return np.where(values > 0, values, 1 / np.where(effects > 0, effects, 1.0))
 
 

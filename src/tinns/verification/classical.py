@@ -33,6 +33,9 @@ LEAST_POINTS, MOST_POINTS = 32, {1: 640, 2: 32}
 GROWTH = 1.5  # of the number of points from one resolution to the next
 COARSEST, FINEST = 1e-2, 1e-4  # tolerances in time for the error of the network
 PLAIN, PLAIN_FINEST = 1e-4, 1e-6  # without the network
+FINER = 4.0  # tolerances from one resolution to the next: a smaller step is part of a comparison
+FIRST_SHARE = 0.6  # of the budget, for the first attempt
+FAR = 1e-2  # relative error at which a crude solution without the network is enough
 SAME_TIME = 0.02  # of the time to a breakdown: two grids agree on it
 
 Solve = Callable[[Grid, float], Run]
@@ -52,7 +55,7 @@ def classical_estimate(
     one_thread = single_threaded_blas()
     with one_thread, computing_in("float64"), jax.default_device(jax.devices("cpu")[0]):
         given = posed(problem, dimensions)
-        check = _Check(given, NetworkJets(given, field, psi), started + budget)
+        check = _Check(given, NetworkJets(given, field, psi), started, budget)
         runs, guard = check.runs()
         return stated(problem.unknowns, runs, guard, check.solutions.times, started)
 
@@ -60,45 +63,50 @@ def classical_estimate(
 class _Check:
     """The classical solutions from which an estimate is made, within a budget."""
 
-    def __init__(self, given: Posed, network: NetworkJets, deadline: float) -> None:
-        self.given, self.box, self.deadline = given, given.box, deadline
-        self.network = network
-        self.solutions = Runs(given, network, deadline)
+    def __init__(self, given: Posed, network: NetworkJets, started: float, budget: float) -> None:
+        self.given, self.box, self.network = given, given.box, network
+        self.started, self.deadline = started, started + budget
+        self.solutions = Runs(given, network, self.deadline)
         self.most = MOST_POINTS[len(given.box.space)]
 
     def runs(self) -> tuple[list[Run], Run | None]:
         """Runs of one kind with growing resolution, and one of the other kind as their guard."""
-        solutions = self.solutions
+        with_network, grid = self.solutions.with_network, self._grid(None)
         try:
-            runs = self._refined(solutions.with_network, self._grid(None), COARSEST, FINEST)
-        except Interrupted as stop:
-            if stop.reason == "time":
-                raise _out_of_time() from None
+            with self.solutions.until(self.started + FIRST_SHARE * (self.deadline - self.started)):
+                runs = self._refined(with_network, grid, COARSEST, FINEST)
+        except Interrupted:
+            first = self._resolved_without_network(grid)
         else:
             return runs, self._guard(runs)
-        first = self._resolved_without_network()
-        runs = self._refined(solutions.without_network, first, PLAIN, PLAIN_FINEST)
-        if len(runs) > 1 and runs[-1].apart(runs[-2]) < AGREEMENT * _relative(runs[-1]):
-            return runs, None
+        plain = self._refined_without_network(first) if _relative(first) > FAR else None
+        if plain and _agree(plain):
+            return plain, None
         try:
-            fine = self._refined(solutions.with_network, first, COARSEST, FINEST)
+            return self._refined(with_network, first.grid, COARSEST, FINEST), first
         except Interrupted:
-            return runs, None
-        return fine, runs[-1]
+            return plain or self._refined_without_network(first), None
 
-    def _refined(self, solve: Solve, grid: Grid, rtol: float, finest: float) -> list[Run]:
-        """Runs on finer grids until two agree, or nothing more is possible.
+    def _refined_without_network(self, first: Run) -> list[Run]:
+        return self._refined(self.solutions.without_network, first.grid, PLAIN, PLAIN_FINEST, first)
 
-        Raises Interrupted if the first one is.
+    def _refined(
+        self, solve: Solve, grid: Grid, rtol: float, finest: float, first: Run | None = None
+    ) -> list[Run]:
+        """Runs on finer grids and with smaller steps until two agree, or no more are possible.
+
+        Raises Interrupted if the first one is, unless it is given.
         """
-        runs = [solve(grid, rtol)]
-        while not self._is_finest(grid) and self._has_time_for(1.5 * runs[-1].seconds):
-            grid, rtol = self._finer(grid, GROWTH), max(finest, rtol / 4)
+        runs = [first or solve(grid, rtol)]
+        while rtol / FINER >= finest and not self._is_finest(grid):
+            if not self._has_time_for(1.5 * runs[-1].seconds):
+                break
+            grid, rtol = self._finer(grid, GROWTH), rtol / FINER
             try:
                 runs.append(solve(grid, rtol))
             except Interrupted:
                 break
-            if runs[-1].apart(runs[-2]) < AGREEMENT * _relative(runs[-1]):
+            if _agree(runs):
                 break
         return runs
 
@@ -120,24 +128,27 @@ class _Check:
                 break
         return found
 
-    def _resolved_without_network(self) -> Grid:
-        """A grid on which the problem itself can be solved, found by trying.
+    def _resolved_without_network(self, grid: Grid) -> Run:
+        """A crude solution of the problem itself, on a grid found by trying.
 
         Raises Breakdown where the solution ceases to exist, at a time on which two grids agree.
         """
-        grid = self._grid(None)
         before: float | None = None
         while True:
             try:
-                return self.solutions.without_network(grid, PLAIN).grid
+                return self.solutions.without_network(grid, PLAIN)
             except Interrupted as stop:
                 if stop.reason == "time":
-                    raise _out_of_time() from None
+                    raise NotApplicable(
+                        "time", "its time was not enough for a classical solution"
+                    ) from None
                 ends = stop.watcher.blow_up_time()
                 if ends is not None and ends < self.box.end:
                     self._check_blow_up(ends, before)
-                    before, grid = ends, self._finer(grid, GROWTH)
-                    continue
+                    before = ends
+                    if not self._is_finest(grid):
+                        grid = self._finer(grid, GROWTH)
+                        continue
                 if self._is_finest(grid):
                     raise NotApplicable(
                         "resolution",
@@ -200,7 +211,7 @@ class _Check:
         return min(grid.shape) >= self.most
 
     def _has_time_for(self, seconds: float) -> bool:
-        return time.monotonic() + seconds < self.deadline
+        return time.monotonic() + seconds < self.solutions.deadline
 
 
 def _found(stop: Interrupted, number: int, axis: Axis) -> np.ndarray:
@@ -219,6 +230,11 @@ def _scaled(values: np.ndarray) -> np.ndarray:
     return values / np.maximum(typical, 1e-300)
 
 
+def _agree(runs: list[Run]) -> bool:
+    """Whether the last two resolutions give the same error."""
+    return len(runs) > 1 and runs[-1].apart(runs[-2]) < AGREEMENT * _relative(runs[-1])
+
+
 def _relative(run: Run) -> float:
     return run.relative(run.error)
 
@@ -229,7 +245,3 @@ def _layers(grid: Grid) -> list[object]:
 
 def _even(count: float) -> int:
     return 2 * round(count / 2)
-
-
-def _out_of_time() -> NotApplicable:
-    return NotApplicable("time", "its time was not enough for a classical solution")

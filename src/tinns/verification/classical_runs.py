@@ -1,7 +1,8 @@
 """Classical solutions of a problem, and what they say about the error of a network."""
 
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import pairwise
 from math import sqrt
@@ -71,6 +72,15 @@ class Runs:
     def __init__(self, given: Posed, network: NetworkJets, deadline: float) -> None:
         self.given, self.network, self.deadline = given, network, deadline
         self.times = np.linspace(given.box.start, given.box.end, OUTPUTS)
+
+    @contextmanager
+    def until(self, deadline: float) -> Iterator[None]:
+        """An earlier deadline for some runs."""
+        before, self.deadline = self.deadline, deadline
+        try:
+            yield
+        finally:
+            self.deadline = before
 
     def without_network(self, grid: Grid, rtol: float) -> Run:
         """The problem as it is; the error is the difference from its solution."""

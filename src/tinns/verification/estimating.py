@@ -6,8 +6,8 @@ from tinns.nn import Field
 from tinns.objective import Psi, Scales
 from tinns.problem import Problem
 from tinns.verification.classical import NotApplicable, classical_estimate
-from tinns.verification.error_equation import network_estimate
 from tinns.verification.estimate import ErrorEstimate
+from tinns.verification.from_network import network_estimate
 
 
 def estimate_error(

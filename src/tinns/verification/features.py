@@ -8,26 +8,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
 from math import pi
-from typing import Protocol
 
 import numpy as np
 
 from tinns.geometry import TIME, Domain, MultiIndex
-
-Points = Mapping[str, np.ndarray]  # equally long coordinates by axis name
-
-
-class Basis(Protocol):
-    """Functions of space and time, such as `Features`, that can represent a change of u."""
-
-    @property
-    def count(self) -> int: ...
-
-    def derivatives(
-        self, domain: Domain, points: Points, indices: tuple[MultiIndex, ...]
-    ) -> dict[MultiIndex, np.ndarray]:
-        """∂^k of all functions, each of shape (points, functions)."""
-        ...
+from tinns.verification.linear_rows import Points
 
 
 @dataclass(frozen=True)

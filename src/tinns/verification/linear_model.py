@@ -6,8 +6,8 @@ Points are new ones. Half of them are dense near the initial time and the faces,
 that sums are still those of evenly distributed points.
 """
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -37,57 +37,17 @@ from tinns.objective.evaluation import as_numbers, evaluate_at, traced
 from tinns.objective.scales import Scales, find_scales
 from tinns.problem.base import Condition, Problem
 from tinns.problem.jets import Jet, jets_of
-from tinns.verification.features import Basis, Points
+from tinns.verification.linear_rows import Points, Rows
 
-Numbers = Array | np.ndarray
-
+PIECE = 2048  # points at which the unknowns are evaluated at once
 HELD = 4  # one in so many observations is kept for the hold-out set
 
-
-@dataclass(frozen=True)
-class Rows:
-    """Rows of one condition at some points: (points, rows), times `weight` each.
-
-    A row may use the unknowns at several places, such as both ends of an axis.
-    """
-
-    condition: Condition
-    indices: tuple[MultiIndex, ...]
-    weight: np.ndarray  # (points, rows)
-    residual: np.ndarray  # (points, rows)
-    places: tuple[Points, ...]
-    slopes: tuple[np.ndarray, ...]  # by place: (points, rows, indices, unknowns)
-    by_coefficient: np.ndarray  # (points, rows, coefficients)
-
-    @property
-    def vector(self) -> np.ndarray:
-        """The residuals with their weights, points of one kind of row together."""
-        return (self.weight * self.residual).T.reshape(-1)
-
-    def columns(self, domain: Domain, features: Basis) -> np.ndarray:
-        """The weighted changes of the rows by each feature: (rows, unknowns · features)."""
-        points, kinds = self.residual.shape
-        unknowns = self.slopes[0].shape[-1]
-        found = np.zeros((kinds, points, unknowns, features.count))
-        for place, slopes in zip(self.places, self.slopes, strict=True):
-            values = features.derivatives(domain, place, self.indices)
-            weighted = slopes * self.weight[:, :, None, None]
-            for number, index in enumerate(self.indices):
-                for kind in range(kinds):
-                    for unknown in range(unknowns):
-                        factor = weighted[:, kind, number, unknown]
-                        if factor.any():
-                            found[kind, :, unknown] += factor[:, None] * values[index]
-        return found.reshape(kinds * points, -1)
-
-    def coefficient_columns(self) -> np.ndarray:
-        """The weighted changes of the rows by each trainable coefficient."""
-        kinds_first = np.swapaxes(self.by_coefficient * self.weight[:, :, None], 0, 1)
-        return kinds_first.reshape(self.residual.size, kinds_first.shape[-1])
+Numbers = Array | np.ndarray
+Values = Callable[[Points], np.ndarray]  # all derivatives of the unknowns at points
 
 
 class Linearisation:
-    """Linearises a problem around a field. One program serves all draws and time windows."""
+    """Linearises a problem around a field. The same programs serve all draws and time windows."""
 
     def __init__(
         self, problem: Problem, field: Field, counts: Counts, scales: Scales | None = None
@@ -100,7 +60,9 @@ class Linearisation:
         self.indices = [tuple(sorted(traced(problem, c.region, [c])[0])) for c in self.conditions]
         value: MultiIndex = (0,) * len(self.domain.axes)
         self.all_indices = tuple(sorted({value, *(k for own in self.indices for k in own)}))
-        self._program = jitted(self._linearised)
+        self.value = self.all_indices.index(value)
+        self._draw = jitted(self._drawn)
+        self._rows = [jitted(partial(self._rows_at, n)) for n in range(len(self.conditions))]
 
     @property
     def windows(self) -> int:
@@ -115,92 +77,123 @@ class Linearisation:
         own = psi["field"][window] if self.windows > 1 else psi["field"]
         return jax.tree.map(lambda leaf: np.asarray(leaf, float), own)
 
-    def derivatives(
-        self, psi: Psi, window: int, points: Points, indices: tuple[MultiIndex, ...]
-    ) -> np.ndarray:
-        """∂^k of all unknowns, (points, indices, unknowns)."""
-        columns = {axis: np.asarray(points[axis], float) for axis in self.domain.axes}
-        count = len(columns[TIME])
-        order = np.arange(1024 * -(-count // 1024)) % count  # few shapes, and few compilations
-        padded = {axis: column[order] for axis, column in columns.items()}
+    def coefficients(self, psi: Psi) -> np.ndarray:
+        """The values of the trainable coefficients."""
+        return np.array([float(psi["coefficients"][name]) for name in self.problem.trainable])
+
+    def derivatives(self, psi: Psi, window: int, points: Points) -> np.ndarray:
+        """∂^k of all unknowns for `all_indices`, (points, indices, unknowns)."""
         given = {"field": self.parameters(psi, window)}
-        program = partial(_derivatives, self.field, self.problem, indices, self.windows > 1)
-        return np.asarray(program(given, np.array(self.span(window)), padded))[:count]
+        return self._in_pieces(partial(_derivatives, *self._settings, given), window, points)
 
-    def rows(self, psi: Psi, window: int, seed: int, held: bool = False) -> list[Rows]:
-        """All conditions at new points."""
-        coefficients = {
-            n: np.asarray(psi["coefficients"][n], float) for n in self.problem.trainable
-        }
-        given = {"field": self.parameters(psi, window), "coefficients": coefficients}
-        span = np.array(self.span(window))
-        found = jax.tree.map(np.asarray, self._program(given, span, np.uint32(seed), held))
-        rows = []
-        for number, (density, residual, places, slopes, by_coefficient) in enumerate(found):
-            factors = np.array(self.scales.of(number))
-            weight = np.sqrt(density / max(density.sum(), 1e-300))[:, None] * factors
-            columns = [by_coefficient[name] for name in coefficients]
-            by_name = np.stack(columns, -1) if columns else np.zeros((*residual.shape, 0))
-            condition = self.conditions[number]
-            if window and isinstance(condition.region, Initial):
-                residual = self._jump(psi, window, self.indices[number], places, slopes)
-            parts = (weight, residual, places, slopes, by_name)
-            rows.append(Rows(self.conditions[number], self.indices[number], *parts))
-        return rows
+    def changes(self, psi: Psi, window: int, points: Points, direction: Any) -> np.ndarray:
+        """How these derivatives change if the field's parameters change in a direction."""
+        given = {"field": self.parameters(psi, window)}
+        program = partial(_changes, *self._settings, given, {"field": direction})
+        return self._in_pieces(program, window, points)
 
-    def _jump(
-        self,
-        psi: Psi,
-        window: int,
-        indices: tuple[MultiIndex, ...],
-        places: Sequence[Points],
-        slopes: Sequence[np.ndarray],
-    ) -> np.ndarray:
-        """What initial conditions become at the start of a later window: (points, rows).
+    def rows(
+        self, psi: Psi, window: int, seed: int, held: bool = False, before: Values | None = None
+    ) -> list[Rows]:
+        """All conditions at new points.
 
-        There the data are the values of the window before.
+        At the start of a later window the unknowns should be as `before` says: if it is not given,
+        what they are in the window before.
         """
-        found = np.zeros(slopes[0].shape[:2])
-        for place, own in zip(places, slopes, strict=True):
-            after, before = (self.derivatives(psi, w, place, indices) for w in (window, window - 1))
-            found += np.einsum("prku,pku->pr", own, after - before)
+        coefficients = self.coefficients(psi)
+        if window and before is None:
+            before = partial(self.derivatives, psi, window - 1)
+        span = np.array(self.span(window))
+        drawn = jax.tree.map(np.asarray, self._draw(span, np.uint32(seed), held))
+        everywhere = [place for _, _, places in drawn for place in places]
+        joined = {a: np.concatenate([p[a] for p in everywhere]) for a in self.domain.axes}
+        counts = np.cumsum([len(place[TIME]) for place in everywhere])
+        jets = iter(np.split(self.derivatives(psi, window, joined), counts[:-1]))
+        found = []
+        for number, (batch, density, places) in enumerate(drawn):
+            condition, chosen = self.conditions[number], self._chosen(number)
+            values = tuple(next(jets)[:, chosen] for _ in places)
+            target = None
+            if before is not None and isinstance(condition.region, Initial):
+                target = tuple(before(place)[:, chosen] for place in places)
+            weight = np.sqrt(density / max(density.sum(), 1e-300))[:, None]
+            weight = weight * np.array(self.scales.of(number))
+            nothing = np.zeros((0, 0))
+            rows = Rows(
+                condition,
+                self.indices[number],
+                batch,
+                places,
+                values,
+                target,
+                coefficients,
+                weight,
+                nothing,
+                (),
+                nothing,
+            )
+            found.append(self.linearised(number, rows, values, coefficients))
         return found
 
-    def _linearised(
-        self, psi: Psi, span: Numbers, seed: Array | np.uint32, held: Array | bool
-    ) -> list[Any]:
-        """For each condition: densities, residuals, places, slopes, slopes by coefficients."""
-        key = jax.random.key(seed)
-        drawn = [
-            self._points(c, span, jax.random.fold_in(key, number), held)
-            for number, c in enumerate(self.conditions)
-        ]
-        places = [self._places(c, b) for c, (b, _) in zip(self.conditions, drawn, strict=True)]
-        everywhere = [place for own in places for place in own]
-        joined = jax.tree.map(lambda *columns: jnp.concatenate(columns), *everywhere)
-        values = at_points(
-            self.field, self.problem, self.all_indices, self.windows > 1, psi, span, joined
+    def linearised(
+        self, number: int, rows: Rows, values: Sequence[np.ndarray], coefficients: np.ndarray
+    ) -> Rows:
+        """The rows of a condition, linearised at other values of the unknowns and coefficients."""
+        own = self._rows[number](tuple(values), rows.batch, coefficients)
+        residual, slopes, by_coefficient = jax.tree.map(np.asarray, own)
+        if rows.target is not None:
+            pairs = zip(slopes, values, rows.target, strict=True)
+            residual = sum(np.einsum("prku,pku->pr", s, v - t) for s, v, t in pairs)
+        keep = (rows.weight > 0).any(axis=1)
+
+        def masked(array: np.ndarray) -> np.ndarray:
+            return np.where(keep.reshape(-1, *[1] * (array.ndim - 1)), array, 0.0)
+
+        return replace(
+            rows,
+            values=tuple(values),
+            coefficients=coefficients,
+            residual=masked(np.asarray(residual)),
+            slopes=tuple(masked(s) for s in slopes),
+            by_coefficient=masked(by_coefficient),
         )
-        counts = [place[TIME].shape[0] for place in everywhere]
-        parts = iter(jnp.split(values, np.cumsum(counts)[:-1]))
+
+    @property
+    def _settings(self) -> tuple[Field, Problem, tuple[MultiIndex, ...], bool]:
+        return self.field, self.problem, self.all_indices, self.windows > 1
+
+    def _chosen(self, number: int) -> np.ndarray:
+        """Which of `all_indices` a condition uses."""
+        return np.array([self.all_indices.index(k) for k in self.indices[number]])
+
+    def _in_pieces(self, program: Callable[..., Array], window: int, points: Points) -> np.ndarray:
+        """A compiled function of points, called with a fixed number of them at a time."""
+        columns = {axis: np.asarray(points[axis], float) for axis in self.domain.axes}
+        count, span, found = len(columns[TIME]), np.array(self.span(window)), []
+        for first in range(0, max(count, 1), PIECE):
+            order = np.arange(first, first + PIECE) % max(count, 1)
+            part = program(span, {axis: column[order] for axis, column in columns.items()})
+            found.append(np.asarray(part)[: count - first])
+        return np.concatenate(found)
+
+    def _drawn(
+        self, span: Numbers, seed: Array | np.uint32, held: Array | bool
+    ) -> list[tuple[Batch, Array, tuple[dict[str, Array], ...]]]:
+        """For each condition: points, their densities, and the places that it uses."""
+        key = jax.random.key(seed)
         found = []
-        for number, (batch, density) in enumerate(drawn):
-            chosen = np.array([self.all_indices.index(k) for k in self.indices[number]])
-            own = tuple(next(parts)[:, chosen] for _ in places[number])
-            rows = self._rows_at(number, own, batch, psi["coefficients"])
-            residual, slopes, by_coefficient = jax.tree.map(
-                lambda a, d=density: jnp.where(d.reshape(-1, *[1] * (a.ndim - 1)) > 0, a, 0.0), rows
-            )
-            found.append((density, residual, places[number], slopes, by_coefficient))
+        for number, condition in enumerate(self.conditions):
+            batch, density = self._points(condition, span, jax.random.fold_in(key, number), held)
+            found.append((batch, density, self._places(condition, batch)))
         return found
 
     def _rows_at(
-        self, number: int, values: Sequence[Array], batch: Batch, coefficients: Any
-    ) -> tuple[Array, Sequence[Array], dict[str, Array]]:
+        self, number: int, values: Sequence[Numbers], batch: Batch, coefficients: Numbers
+    ) -> tuple[Array, tuple[Array, ...], Array]:
         """Rows of a condition, and their slopes by derivatives of the unknowns and coefficients."""
         problem, condition, indices = self.problem, self.conditions[number], self.indices[number]
 
-        def rows(values: Sequence[Array], coefficients: dict[str, Array], point: Batch) -> Array:
+        def rows(values: Sequence[Numbers], coefficients: Numbers, point: Batch) -> Array:
             remaining = iter(values)
 
             def evaluate(_: Batch) -> list[Jet]:
@@ -208,11 +201,12 @@ class Linearisation:
                 named = {k: own[n] for n, k in enumerate(indices)}
                 return jets_of(named, problem.domain, problem.unknowns)
 
-            posed = problem.with_coefficients(coefficients)
+            named = {name: coefficients[n] for n, name in enumerate(problem.trainable)}
+            posed = problem.with_coefficients(named)
             found = as_numbers(condition.name, condition.residual(posed, evaluate, point))
             return jnp.stack([jnp.asarray(v, float) for v in found])
 
-        def at(values: Sequence[Array], point: Batch) -> Any:
+        def at(values: Sequence[Numbers], point: Batch) -> tuple[Array, tuple[Array, ...], Array]:
             slopes = jax.jacrev(rows, argnums=(0, 1))(values, coefficients, point)
             return rows(values, coefficients, point), *slopes
 
@@ -246,10 +240,9 @@ class Linearisation:
             times, number = batch[TIME], jnp.arange(batch.count)
             within = (times >= span[0]) & (times <= span[1])
             return batch, jnp.where(within & ((number % HELD == HELD - 1) == held), 1.0, 0.0)
-        density = jnp.ones(batch.count)
-        if isinstance(region, HasEdges) and not isinstance(region, Initial):
+        if isinstance(region, HasEdges):
             batch = graded(batch, region.edges(domain))
-            density = jnp.ones(batch.count) if batch.weight is None else batch.weight**2
+        density = jnp.ones(batch.count) if batch.weight is None else batch.weight**2
         return batch.at(**{TIME: span[0] + (span[1] - span[0]) * batch[TIME]}), density
 
 
@@ -273,7 +266,24 @@ def at_points(
     return jax.vmap(at)(jax.tree.map(jnp.asarray, dict(points)))
 
 
+def _changes_at_points(
+    field: Field,
+    problem: Problem,
+    indices: tuple[MultiIndex, ...],
+    in_windows: bool,
+    psi: Psi,
+    direction: Psi,
+    span: Numbers,
+    points: Mapping[str, Numbers],
+) -> Array:
+    def values(psi: Psi) -> Array:
+        return at_points(field, problem, indices, in_windows, psi, span, points)
+
+    return jax.jvp(values, (psi,), (direction,))[1]
+
+
 _derivatives = jitted(at_points, static_argnums=(0, 1, 2, 3))
+_changes = jitted(_changes_at_points, static_argnums=(0, 1, 2, 3))
 
 
 def _entry(jet: Jet, domain: Domain, index: MultiIndex) -> Array:

@@ -100,14 +100,20 @@ def _decaying(given: Posed, slopes: np.ndarray, axis: int, inward: int) -> int:
         if sum(index[:-1]) == index[axis]:
             factor = inward ** index[axis] * rate ** index[-1]
             matrices[index[axis], :, other] += slopes[:, n] * factor
+    return count_decaying(matrices)
+
+
+def count_decaying(matrices: np.ndarray) -> int:
+    """The number of roots r of det Σ M_s r^s = 0 with Re r < 0, for matrices of shape (s, n, n)."""
+    degree, unknowns = len(matrices) - 1, matrices.shape[1]
     size = np.abs(matrices).max(axis=0).max(axis=1)
-    matrices /= np.maximum(size, 1e-300)[None, :, None]
+    matrices = matrices / np.maximum(size, 1e-300)[None, :, None]
     norms = np.abs(matrices).max(axis=(1, 2))
     scales = [(norms[0] / norms[s]) ** (1 / s) for s in range(1, degree + 1) if norms[s] > 0]
     if not scales:
         return 0
     scale = min(scales)
-    matrices *= scale ** np.arange(degree + 1)[:, None, None]
+    matrices = matrices * scale ** np.arange(degree + 1)[:, None, None]
     identity = np.eye((degree - 1) * unknowns)
     top = np.zeros((degree * unknowns, degree * unknowns))
     right = np.eye(degree * unknowns)

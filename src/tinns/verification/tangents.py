@@ -14,12 +14,12 @@ from jax import Array
 from jax.flatten_util import ravel_pytree
 
 from tinns._runtime.compilation import jitted
-from tinns.geometry import TIME, MultiIndex
+from tinns.geometry import MultiIndex
 from tinns.nn import Field
 from tinns.objective import Psi
 from tinns.problem.base import Problem
-from tinns.verification.features import Points
-from tinns.verification.linear_model import Linearisation, Numbers, Rows, at_points
+from tinns.verification.linear_model import Linearisation, Numbers, at_points
+from tinns.verification.linear_rows import Points, Rows
 
 PIECE = 512  # points whose tangent functions are evaluated at once
 MOST_NUMBERS = 1e7  # that are evaluated at once
@@ -31,13 +31,13 @@ class Tangents:
     def __init__(
         self, model: Linearisation, psi: Psi, window: int, count: int, seed: int = 0
     ) -> None:
-        self.model, self.window = model, window
-        self.psi = {"field": model.parameters(psi, window)}
-        self.parameters = int(ravel_pytree(self.psi)[0].size)
-        self.mixing: np.ndarray | None = None
+        self.model, self.psi, self.window = model, psi, window
+        flat, self._unravel = ravel_pytree(model.parameters(psi, window))
+        self.parameters = int(flat.size)
+        self._mixing: np.ndarray | None = None
         if self.parameters > count:
             random = np.random.default_rng(seed)
-            self.mixing = random.standard_normal((self.parameters, count)) / np.sqrt(count)
+            self._mixing = random.standard_normal((self.parameters, count)) / np.sqrt(count)
         self.count = min(count, self.parameters)
 
     def columns(self, rows: Rows) -> np.ndarray:
@@ -54,30 +54,26 @@ class Tangents:
             found += self._combinations(everywhere, full)
         return found
 
-    def values(self, points: Points) -> np.ndarray:
-        """The functions themselves: (points, unknowns, functions)."""
-        indices, unknowns = self.model.all_indices, len(self.model.unknowns)
-        value = indices.index((0,) * len(self.model.domain.axes))
-        found = []
-        for unknown in range(unknowns):
-            unit = np.zeros((len(points[TIME]), len(indices), unknowns))
-            unit[:, value, unknown] = 1.0
-            found.append(self._combinations(points, unit))
-        return np.stack(found, axis=1)
+    def derivatives(self, points: Points, coefficients: np.ndarray) -> np.ndarray:
+        """Σ c_j φ_j with all derivatives of the model: (points, indices, unknowns)."""
+        mixed = coefficients if self._mixing is None else self._mixing @ coefficients
+        direction = self._unravel(jnp.asarray(mixed))
+        return self.model.changes(self.psi, self.window, points, direction)
 
     def _combinations(self, points: Points, slopes: np.ndarray) -> np.ndarray:
         """Σ slopes ∂^k (∂u/∂ψ_j) at many points: (points, functions)."""
         model, count = self.model, len(slopes)
         settings = (model.field, model.problem, model.all_indices, model.windows > 1)
         span = np.array(model.span(self.window))
+        psi = {"field": model.parameters(self.psi, self.window)}
         piece = 2 ** int(np.log2(np.clip(MOST_NUMBERS / self.parameters, 16, PIECE)))
         found = np.empty((count, self.count))
         for first in range(0, count, piece):
             order = np.arange(first, first + piece) % count
             own = {axis: points[axis][order] for axis in model.domain.axes}
-            part = np.asarray(_combined(*settings, self.psi, span, own, slopes[order]))
+            part = np.asarray(_combined(*settings, psi, span, own, slopes[order]))
             part = part[: min(piece, count - first)]
-            found[first : first + piece] = part if self.mixing is None else part @ self.mixing
+            found[first : first + piece] = part if self._mixing is None else part @ self._mixing
         return found
 
 

@@ -8,6 +8,7 @@ import numpy as np
 
 from tinns.geometry import TIME
 from tinns.verification.changes import Changes, smallest_ratios
+from tinns.verification.face_modes import faces_without_conditions
 from tinns.verification.places import Place, known_at, places_at_end, places_of, with_faces
 from tinns.verification.wording import counted, listed
 
@@ -39,10 +40,21 @@ def weakest_and_unnoticed(changes: Changes) -> tuple[float, tuple[Undetermined, 
         _, kept, turned = np.linalg.svd(elsewhere, full_matrices=False)
         null = null @ turned[kept < 10 * UNNOTICED].T
     if not null.shape[1]:
-        return weakest, ()
+        return weakest, _too_few_at_faces(changes)
     null_space = _NullSpace(changes, null, weakest)
     found = null_space.of_coefficients() or null_space.of_one_kind() or null_space.of_any_kind()
     return weakest, (found,) if found else ()
+
+
+def _too_few_at_faces(changes: Changes) -> tuple[Undetermined, ...]:
+    """Changes that oscillate too quickly for polynomials, from the number of modes at faces."""
+    names, found = changes.unknowns, []
+    for face, needed, given in faces_without_conditions(changes):
+        wanted, has = counted(needed, "condition"), counted(given, "condition")
+        says = f"the equation needs {wanted} at {face}, and the problem has {has}"
+        missing = (f"{counted(needed - given, 'more condition')} at {face}",)
+        found.append(Undetermined(names, "function", missing, f"{_not_determined(names)}: {says}"))
+    return tuple(found)
 
 
 class _NullSpace:
@@ -92,13 +104,12 @@ class _NullSpace:
     def of_any_kind(self) -> Undetermined | None:
         """What is known at the initial time and on the boundary excludes other changes."""
         names, start = self._involved(), _not_determined(self._involved())
-        matrix, places = self.changes.matrix, places_of(self.changes)
-        everywhere = known_at(self.changes, [*places, *places_at_end(self.changes)])
-        complete, _ = smallest_ratios(np.vstack([matrix, everywhere]))
+        places = places_of(self.changes)
+        complete, _ = self._with([*places, *places_at_end(self.changes)])
         if complete[0] < UNNOTICED:
             sentence = f"{start}: {self._too_few_equations(names)}"
             return Undetermined(names, "function", ("an equation",), sentence)
-        complete, _ = smallest_ratios(np.vstack([matrix, known_at(self.changes, places)]))
+        complete, _ = self._with(places)
         if self.weakest > UNNOTICED * complete[0]:
             return None  # small because solutions grow
         missing = self._missing(places, max(UNNOTICED, 1e-4 * complete[0]))
@@ -123,11 +134,10 @@ class _NullSpace:
         return f"there {verb} {counted(equations, 'equation')} for {counted(unknowns, 'unknown')}"
 
     def _missing(self, places: Sequence[Place], unnoticed: float) -> list[Place]:
-        """The fewest values that exclude all changes, found one by one."""
+        """Few values that exclude all changes: found one by one, and none of them superfluous."""
         missing: list[Place] = []
-        matrix = self.changes.matrix
         while len(missing) < len(places):
-            ratios, vectors = smallest_ratios(matrix)
+            ratios, vectors = self._with(missing)
             null = vectors[:, ratios < unnoticed]
             if not null.shape[1]:
                 break
@@ -135,8 +145,18 @@ class _NullSpace:
             if min(left) == null.shape[1]:
                 break
             missing.append(places[int(np.argmin(left))])
-            matrix = np.vstack([matrix, known_at(self.changes, missing[-1:])])
+        for place in sorted(missing, key=lambda place: -place.order) if len(missing) > 1 else ():
+            others = [other for other in missing if other is not place]
+            if self._with(others)[0][0] >= unnoticed:
+                missing = others
         return sorted(missing, key=places.index)
+
+    def _with(self, known: Sequence[Place]) -> tuple[np.ndarray, np.ndarray]:
+        """The smallest ratios if the unknowns are known at some places."""
+        matrix = self.changes.matrix
+        return smallest_ratios(
+            np.vstack([matrix, known_at(self.changes, known)]) if known else matrix
+        )
 
     def _not_excluded(self, null: np.ndarray, place: Place) -> int:
         """How many of these changes remain if the unknown is known at a place."""

@@ -15,8 +15,8 @@ from tinns.problem import Problem
 from tinns.verification.classical import Breakdown, NotApplicable, classical_estimate
 from tinns.verification.compatibility import Compatibility, check_compatibility
 from tinns.verification.determinacy import Determinacy, check_determinacy
-from tinns.verification.error_equation import network_estimate
 from tinns.verification.estimate import ErrorEstimate
+from tinns.verification.from_network import network_estimate
 from tinns.verification.inspection import COUNTS, Inspection, inspect_residuals
 from tinns.verification.verdict import Finding
 

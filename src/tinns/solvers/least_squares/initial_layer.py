@@ -35,7 +35,7 @@ def fit_initial_layer(system: System, psi: Psi) -> Psi:
 
     def value(weights: Array, point: dict[str, Array]) -> Array:
         changed = field.with_output_weights(psi["field"], weights)
-        return field.derivatives(changed, problem.domain, outputs, point, [zero])[zero]
+        return field.derivatives(changed, system.domain, outputs, point, [zero])[zero]
 
     @jitted
     def linear(points: dict[str, Array]) -> tuple[Array, Array, dict[int, Array]]:
@@ -72,7 +72,7 @@ def _initial_values(system: System, point: dict[str, Array]) -> dict[int, Array]
 
 
 def _grid(system: System) -> dict[str, Array]:
-    domain = system.problem.domain
+    domain = system.domain
     per_axis = max(2, round((POINTS / TIMES) ** (1 / len(domain.space))))
     counts = {axis: per_axis for axis in domain.space} | {TIME: TIMES}
     axes = {axis: jnp.linspace(*domain.interval(axis), counts[axis]) for axis in domain.axes}
