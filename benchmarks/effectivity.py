@@ -1,18 +1,24 @@
 """How far error estimates are from true errors, at three moments of many runs.
 
-    python benchmarks/effectivity.py train --seconds 12 --seeds 0 1 2 --out runs/effectivity
-    python benchmarks/effectivity.py estimate runs/effectivity
+    python benchmarks/effectivity.py train --seconds 12 --seeds 0 1 2
+    python benchmarks/effectivity.py estimate
+    python benchmarks/effectivity.py summary
 
 `train` solves the paper's eleven problems by recipe `fast`, and problems without recipes by the
-default one; it saves solutions after a quarter, a half and all of the time. `estimate` estimates
-their errors without their references, and writes results/effectivity.json.
+default one; it saves solutions after a quarter, a half and all of the time in runs/effectivity.
+`estimate` estimates their errors without their references, both by a classical solution and from
+the network alone, one file each, and gathers all of them in results/effectivity.json. What is there
+already is not made again.
 """
 
 import argparse
 import contextlib
+import json
 import time
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import jax
 import numpy as np
@@ -24,9 +30,30 @@ from tinns._runtime.precision import computing_in
 from tinns._solve import resolve_recipe
 from tinns.paper.untuned_problems import UNTUNED
 from tinns.problems import PROBLEMS
+from tinns.solution.storage import load
 from tinns.solvers import window_edges
+from tinns.verification import (
+    Breakdown,
+    Check,
+    ErrorEstimate,
+    NotApplicable,
+    classical_estimate,
+    network_estimate,
+)
 
+RUNS, RESULTS = Path("runs/effectivity"), Path("results/effectivity.json")
 MOMENTS = (0.25, 0.5, 1.0)  # of the training time
+KEPT = (
+    "problem",
+    "recipe",
+    "seed",
+    "moment",
+    "device",
+    "seconds",
+    "iterations",
+    "validation_loss",
+    "relative_l2",
+)
 
 
 def problem_called(name: str) -> Problem:
@@ -87,20 +114,96 @@ def _advanced(run, state, stop):
     return state, reason
 
 
+def estimated(file: Path) -> dict[str, Any]:
+    """The estimates of one solution, beside its true error."""
+    bare = load(file, problem_called(file.name.split("-cpu-")[0].split("-gpu-")[0]))
+    problem, result = bare.problem, bare.result
+    check = Check.after_training(result["seconds"])
+    given = problem, bare.field, bare.psi
+
+    def classical() -> ErrorEstimate:
+        return classical_estimate(*given, budget=check.classical_seconds)
+
+    def network() -> ErrorEstimate:
+        return network_estimate(*given, budget=check.network_seconds)
+
+    return {
+        **{name: result[name] for name in KEPT},
+        "classical": _attempted(classical),
+        "network": _attempted(network),
+    }
+
+
+def _attempted(estimate: Callable[[], ErrorEstimate]) -> dict[str, Any]:
+    """An estimate, or why there is none, with the seconds that it took."""
+    started = time.perf_counter()
+    try:
+        found = estimate()
+    except (NotApplicable, Breakdown) as lack:
+        return {"estimate": None, "why": str(lack), "seconds": time.perf_counter() - started}
+    plain = found.as_data()
+    kept = {name: plain[name] for name in ("factor", "how", "seconds")}
+    return {"estimate": plain["relative_l2"], **kept}
+
+
+def gather(runs: Path) -> list[dict[str, Any]]:
+    """All records in a folder of runs, written to one file."""
+    found = [json.loads(path.read_text()) for path in sorted(runs.glob("*.json"))]
+    text = ",\n".join(json.dumps(each, default=float) for each in found)
+    RESULTS.write_text(f"[\n{text}\n]\n")
+    return found
+
+
+def summarise(records: list[dict[str, Any]]) -> None:
+    """A line for each solution, and how often estimates are within [1/3, 10] of the true error."""
+    for record in records:
+        error, parts = record["relative_l2"], []
+        for kind in ("classical", "network"):
+            estimate, seconds = record[kind]["estimate"], record[kind]["seconds"]
+            ratio = "       -" if estimate is None else f"{estimate / error:8.2f}"
+            parts.append(f"{kind} {ratio} in {seconds:5.1f} s")
+        own = f"{record['problem']:24s} s{record['seed']} m{record['moment']:<4g}"
+        print(f"{own} {error:8.1e}  {'  '.join(parts)}")
+    for kind in ("classical", "network", "stated"):
+        ratios = np.array([r for r in (effectivity(record, kind) for record in records) if r])
+        if len(ratios):
+            within = np.mean((ratios >= 1 / 3) & (ratios <= 10))
+            print(
+                f"{kind}: {within:.1%} of {len(ratios)} within [1/3, 10], smallest "
+                f"{ratios.min():.2g}, median {np.median(ratios):.2g}, largest {ratios.max():.2g}"
+            )
+
+
+def effectivity(record: dict[str, Any], kind: str) -> float | None:
+    """The estimate over the true error; `stated` is the one that a user sees."""
+    if kind == "stated":
+        kind = "network" if record["classical"]["estimate"] is None else "classical"
+    estimate = record[kind]["estimate"]
+    return None if estimate is None else estimate / record["relative_l2"]
+
+
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    commands = parser.add_subparsers(dest="command", required=True)
-    training = commands.add_parser("train")
-    training.add_argument("--problems", nargs="*", default=[*PROBLEMS, *UNTUNED])
-    training.add_argument("--seeds", nargs="*", type=int, default=[0, 1, 2])
-    training.add_argument("--seconds", type=float, default=12.0)
-    training.add_argument("--out", type=Path, default=Path("runs/effectivity"))
+    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    parser.add_argument("command", choices=("train", "estimate", "summary"))
+    parser.add_argument("--problems", nargs="*", default=[*PROBLEMS, *UNTUNED])
+    parser.add_argument("--seeds", nargs="*", type=int, default=[0, 1, 2])
+    parser.add_argument("--seconds", type=float, default=12.0)
+    parser.add_argument("--runs", type=Path, default=RUNS)
+    parser.add_argument("--again", action="store_true", help="also what is there already")
     given = parser.parse_args()
-    given.out.mkdir(parents=True, exist_ok=True)
-    for name in given.problems:
-        for seed in given.seeds:
+    given.runs.mkdir(parents=True, exist_ok=True)
+    for name, seed in [(name, seed) for name in given.problems for seed in given.seeds]:
+        files = sorted(given.runs.glob(f"{name}-?pu-s{seed}-m?.safetensors"))
+        if given.command == "train" and (given.again or len(files) < len(MOMENTS)):
             with contextlib.suppress(UserError):
-                train(name, seed, given.seconds, given.out)
+                train(name, seed, given.seconds, given.runs)
+        for file in files if given.command == "estimate" else ():
+            record = file.with_suffix(".json")
+            if given.again or not record.exists():
+                found = estimated(file)
+                record.write_text(json.dumps(found, indent=1, default=float))
+                summarise([found])
+    summarise(gather(given.runs))
 
 
 if __name__ == "__main__":

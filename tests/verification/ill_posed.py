@@ -172,19 +172,6 @@ class ProductOfCoefficients(Problem):
         return [initial(lambda x: jnp.sin(pi * x)), dirichlet(0.0), data]
 
 
-class UnseenCoefficient(Problem):
-    """u_t = a u_xx with a to be estimated, without any observation."""
-
-    a: float | Trainable = Trainable(0.5)
-    domain = BOX
-
-    def equation(self, u, x, t):
-        return u.t - self.a * u.xx
-
-    def conditions(self):
-        return [initial(lambda x: jnp.sin(pi * x)), dirichlet(0.0)]
-
-
 class BeamWithoutMoment(Problem):
     """u_tt + u_xxxx = 0 with the deflection given at both ends, and nothing else there."""
 
@@ -213,7 +200,6 @@ UNDETERMINED: dict[str, type[Problem]] = {
         SolitonsWithoutSlope,
         SchroedingerHalf,
         ProductOfCoefficients,
-        UnseenCoefficient,
         BeamWithoutMoment,
     )
 }

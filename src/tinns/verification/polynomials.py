@@ -13,7 +13,7 @@ import numpy as np
 from numpy.polynomial import legendre
 
 from tinns.geometry import TIME, Domain, MultiIndex
-from tinns.verification.features import Points
+from tinns.verification.linear_rows import Points
 
 
 @dataclass(frozen=True)
