@@ -111,7 +111,7 @@ class Growth(Problem):
 
 def test_a_solution_that_becomes_infinite():
     field = Formula(lambda x, t: 2.0 + 2 * t + 0 * x)
-    with pytest.raises(Breakdown, match="becomes infinite near t = 0.5") as breakdown:
+    with pytest.raises(Breakdown, match=r"becomes infinite near t = 0\.5") as breakdown:
         classical_estimate(Growth(), field, NOTHING)
     assert breakdown.value.kind == "blow-up"
     assert breakdown.value.time == pytest.approx(0.5, rel=0.01)

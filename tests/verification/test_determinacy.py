@@ -6,6 +6,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
+from ill_posed import UNDETERMINED
 
 from tinns import MLP, Box, Problem, TimeInduced, Trainable, dirichlet, initial, observed
 from tinns.nn import Formula
@@ -14,7 +15,6 @@ from tinns.problems import PROBLEMS
 from tinns.verification import Determinacy, check_determinacy
 from tinns.verification.changes import smallest_ratios
 from tinns.verification.polynomials import polynomials_up_to
-from ill_posed import UNDETERMINED
 
 pytestmark = pytest.mark.usefixtures("quick_compilation")
 

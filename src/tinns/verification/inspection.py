@@ -4,7 +4,7 @@ Half of the points crowd towards the initial time and the faces, where a network
 """
 
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -78,12 +78,11 @@ def inspect_residuals(
     with computing_in("float64"), jax.default_device(jax.devices("cpu")[0]):
         scales = scales or find_scales(problem, len(getattr(field, "edges", (0, 1))) - 1)
         own = jax.tree.map(lambda leaf: jnp.asarray(np.asarray(leaf, float)), psi)
-        program = jitted(lambda p, key: _residuals(problem, field, p, key, counts))
+        conditions = problem.all_conditions()
+        program = jitted(lambda p, key: _residuals(problem, conditions, field, p, key, counts))
         found = jax.tree.map(np.asarray, program(own, jax.random.key(seed)))
     misfits = []
-    for number, (condition, (batch, rows)) in enumerate(
-        zip(problem.all_conditions(), found, strict=True)
-    ):
+    for number, (condition, (batch, rows)) in enumerate(zip(conditions, found, strict=True)):
         points = {axis: np.asarray(batch[axis]) for axis in problem.domain.axes}
         weight = np.ones(len(rows)) if batch.weight is None else np.asarray(batch.weight)
         misfits += _misfits(condition, points, weight, rows * np.array(scales.of(number)))
@@ -91,12 +90,17 @@ def inspect_residuals(
 
 
 def _residuals(
-    problem: Problem, field: Field, psi: Psi, key: Array, counts: Counts
+    problem: Problem,
+    conditions: Sequence[Condition],
+    field: Field,
+    psi: Psi,
+    key: Array,
+    counts: Counts,
 ) -> list[tuple[Batch, Array]]:
     """For each condition, its points and its residuals there."""
     posed = problem.with_coefficients(psi["coefficients"])
     found = []
-    for number, condition in enumerate(problem.all_conditions()):
+    for number, condition in enumerate(conditions):
         region = condition.region
         own_key = jax.random.fold_in(key, number)
         batch = region.draw(own_key, problem.domain, counts, QuasiRandom())

@@ -66,7 +66,7 @@ class Tangents:
         settings = (model.field, model.problem, model.all_indices, model.windows > 1)
         span = np.array(model.span(self.window))
         psi = {"field": model.parameters(self.psi, self.window)}
-        piece = 2 ** int(np.log2(np.clip(MOST_NUMBERS / self.parameters, 16, PIECE)))
+        piece = 2 ** int(np.log2(np.clip(MOST_NUMBERS / max(self.parameters, 1), 16, PIECE)))
         found = np.empty((count, self.count))
         for first in range(0, count, piece):
             order = np.arange(first, first + piece) % count

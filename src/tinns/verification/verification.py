@@ -89,7 +89,10 @@ class Verification:
         if self.breakdown:
             found.append(Finding("failed", self.breakdown))
         if self.compatibility is not None:
-            found += [Finding("doubtful", each) for each in self.compatibility.sentences]
+            advice = (
+                "change conditions that contradict each other, so that they agree where they meet"
+            )
+            found += [Finding("doubtful", each, advice) for each in self.compatibility.sentences]
         if self.determinacy is not None:
             for each in self.determinacy.undetermined:
                 missing = ", ".join(each.missing)
