@@ -28,6 +28,7 @@ from tinns._runtime.compilation import kept_on_disk
 from tinns._runtime.host_blas import single_threaded_blas
 from tinns._runtime.precision import computing_in
 from tinns._solve import resolve_recipe
+from tinns.paper.effectivity import KINDS, Estimated, read_effectivity, summarised
 from tinns.paper.untuned_problems import UNTUNED
 from tinns.problems import PROBLEMS
 from tinns.solution.storage import load
@@ -146,40 +147,23 @@ def _attempted(estimate: Callable[[], ErrorEstimate]) -> dict[str, Any]:
     return {"estimate": plain["relative_l2"], **kept}
 
 
-def gather(runs: Path) -> list[dict[str, Any]]:
+def gather(runs: Path) -> list[Estimated]:
     """All records in a folder of runs, written to one file."""
     found = [json.loads(path.read_text()) for path in sorted(runs.glob("*.json"))]
     text = ",\n".join(json.dumps(each, default=float) for each in found)
     RESULTS.write_text(f"[\n{text}\n]\n")
-    return found
+    return read_effectivity(RESULTS)
 
 
-def summarise(records: list[dict[str, Any]]) -> None:
-    """A line for each solution, and how often estimates are within [1/3, 10] of the true error."""
-    for record in records:
-        error, parts = record["relative_l2"], []
-        for kind in ("classical", "network"):
-            estimate, seconds = record[kind]["estimate"], record[kind]["seconds"]
-            ratio = "       -" if estimate is None else f"{estimate / error:8.2f}"
-            parts.append(f"{kind} {ratio} in {seconds:5.1f} s")
-        own = f"{record['problem']:24s} s{record['seed']} m{record['moment']:<4g}"
-        print(f"{own} {error:8.1e}  {'  '.join(parts)}")
-    for kind in ("classical", "network", "stated"):
-        ratios = np.array([r for r in (effectivity(record, kind) for record in records) if r])
-        if len(ratios):
-            within = np.mean((ratios >= 1 / 3) & (ratios <= 10))
-            print(
-                f"{kind}: {within:.1%} of {len(ratios)} within [1/3, 10], smallest "
-                f"{ratios.min():.2g}, median {np.median(ratios):.2g}, largest {ratios.max():.2g}"
-            )
-
-
-def effectivity(record: dict[str, Any], kind: str) -> float | None:
-    """The estimate over the true error; `stated` is the one that a user sees."""
-    if kind == "stated":
-        kind = "network" if record["classical"]["estimate"] is None else "classical"
-    estimate = record[kind]["estimate"]
-    return None if estimate is None else estimate / record["relative_l2"]
+def line(record: Estimated) -> str:
+    """A solution, its error, and the estimates relative to it with their seconds."""
+    parts = []
+    for kind in ("classical", "network"):
+        ratio, seconds = record.effectivity(kind), record.attempt(kind).seconds
+        shown = "       -" if ratio is None else f"{ratio:8.2f}"
+        parts.append(f"{kind} {shown} in {seconds:5.1f} s")
+    own = f"{record.problem:24s} s{record.seed} m{record.moment:<4g}"
+    return f"{own} {record.relative_l2:8.1e}  {'  '.join(parts)}"
 
 
 def main() -> None:
@@ -202,8 +186,13 @@ def main() -> None:
             if given.again or not record.exists():
                 found = estimated(file)
                 record.write_text(json.dumps(found, indent=1, default=float))
-                summarise([found])
-    summarise(gather(given.runs))
+                print(line(Estimated.from_data(found)), flush=True)
+    records = gather(given.runs)
+    for record in records if given.command == "summary" else ():
+        print(line(record))
+    for kind in KINDS:
+        if (summary := summarised(records, kind)) is not None:
+            print(f"{kind}: {summary.sentence}")
 
 
 if __name__ == "__main__":

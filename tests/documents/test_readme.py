@@ -13,9 +13,9 @@ from tinns.cli.commands import app
 ROOT = Path(__file__).parents[2]
 PAGES = [
     "README.md",
-    *(f"docs/{n}.md" for n in ("index", "problems", "inverse", "methods", "separation")),
+    *(f"docs/{n}.md" for n in ("index", "problems", "accuracy", "inverse", "methods", "separation")),
 ]
-SLOW = {"docs/index.md", "docs/problems.md"}
+SLOW = {"README.md", "docs/accuracy.md", "docs/index.md", "docs/problems.md"}
 
 
 def blocks(page: str, language: str) -> list[str]:
@@ -33,11 +33,16 @@ def commands(page: str) -> list[str]:
     [pytest.param(p, marks=pytest.mark.long) if p in SLOW else p for p in PAGES],
 )
 def test_the_python_blocks_of_a_page_run(page, tmp_path, monkeypatch, quick_compilation):
-    """In one namespace, with two iterations per solve and time window, on few points."""
+    """In one namespace, with two iterations per solve and time window, on few points.
+
+    A search to a tolerance has next to no time.
+    """
     solve, least_squares = tinns.solve, tinns.Recipe.least_squares
     few = tinns.Counts(200, 40, 20)
 
     def briefly(*arguments, **settings):
+        if "tolerance" in settings:
+            return solve(*arguments, **settings | {"seconds": 0.05, "progress": False})
         windows = settings.get("windows") or 1
         if isinstance(windows, int):
             windows = settings["windows"] = min(windows, 2)

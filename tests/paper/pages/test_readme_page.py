@@ -2,10 +2,12 @@
 
 from bench_records import cell, made_up
 
-from tinns.paper.pages.checkout import Checkout
-from tinns.paper.pages.readme_page import END, START, readme_page, results
+from tinns.paper.pages.checkout import COMMAND, Checkout
+from tinns.paper.pages.readme_page import readme_page, results
 from tinns.paper.published import main_figures
 from tinns.paper.records import write_record
+
+START, END = f"<!-- results: {COMMAND} -->", "<!-- /results -->"
 
 
 def row(text, problem):

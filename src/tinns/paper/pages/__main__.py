@@ -15,6 +15,7 @@ from pathlib import Path
 
 from tinns._runtime.errors import UserError
 from tinns._runtime.files import write_whole
+from tinns.paper.pages.accuracy_page import accuracy_page, draw_accuracy
 from tinns.paper.pages.checkout import COMMAND, Checkout
 from tinns.paper.pages.gallery_page import gallery_page, pictures_folder, take_pictures
 from tinns.paper.pages.optimizers_picture import draw_optimizers
@@ -35,6 +36,7 @@ class Page:
 
 PAGES = (
     Page("README.md", readme_page),
+    Page("docs/accuracy.md", accuracy_page, draw_accuracy),
     Page("docs/gallery.md", gallery_page),
     Page("docs/performance.md", performance_page, draw_optimizers),
     Page("docs/results.md", results_page, draw_results),

@@ -1,20 +1,17 @@
 """The README's table of results: two recipes beside the paper's figures."""
 
-import re
 from collections.abc import Sequence
 
 import numpy as np
 
-from tinns._runtime.errors import UserError
 from tinns.paper.formats import markdown_table
 from tinns.paper.grouping import Group, groups_of, lowest, main_device
-from tinns.paper.pages.checkout import COMMAND, OURS, Checkout, joined, plural
+from tinns.paper.pages.blocks import with_block
+from tinns.paper.pages.checkout import OURS, Checkout, joined, plural
 from tinns.paper.published import main_figures
 from tinns.paper.records import Record
 from tinns.paper.sheet import NOTHING, Column, sheet_of
 
-START, END = f"<!-- results: {COMMAND} -->", "<!-- /results -->"
-BLOCK = re.compile(r"<!-- results:.*?<!-- /results -->", re.DOTALL)
 COLUMNS = (
     Column("problem"),
     Column("the paper's error", ".2e"),
@@ -30,11 +27,7 @@ COLUMNS = (
 
 def readme_page(checkout: Checkout) -> str:
     """The README with an up-to-date block of results."""
-    text = (checkout.root / "README.md").read_text(encoding="utf-8")
-    if not BLOCK.search(text):
-        raise UserError(f"README.md has no block of results: add the lines {START} and {END}")
-    block = f"{START}\n{results(checkout.all_runs)}\n{END}"
-    return BLOCK.sub(lambda _: block, text)
+    return with_block(checkout, "README.md", "results", results(checkout.all_runs))
 
 
 def results(runs: Sequence[Record]) -> str:
