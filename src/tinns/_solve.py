@@ -33,7 +33,7 @@ from tinns.solution.quantities import quantity_shapes, reference_field
 from tinns.solution.uncertainty import estimates
 from tinns.solvers import Stop, Trained, solve_task, window_edges
 from tinns.solvers.progress import reporting
-from tinns.tolerance import reach_tolerance
+from tinns.tolerance import check_tolerance, reach_tolerance
 from tinns.verification import Check
 
 DEFAULT_RECIPE = "fast"
@@ -164,22 +164,21 @@ def solve_to_tolerance(
     check: bool | Check = True,
 ) -> Solution:
     """Solve a problem to a relative L2 error, as far as `seconds` of training allow."""
-    limit = Stop(seconds=SECONDS_TO_TOLERANCE if seconds is None else seconds)
-    assert limit.seconds is not None
+    seconds = SECONDS_TO_TOLERANCE if seconds is None else seconds
+    check_tolerance(tolerance, seconds)
+    check_seed(seed)
     _require_data(problem)
     with (
         Interruption(immediate=True),
         kept_on_disk(),
         computing_in("float64"),
-        reporting(limit, progress) as reporter,
+        reporting(Stop(seconds=seconds), progress) as reporter,
         single_threaded_blas(),
     ):
         reporter.status("preparing")
         quantity_shapes(problem)
         check_reference(problem)
-        reached = reach_tolerance(
-            problem, tolerance, seconds=limit.seconds, seed=seed, reporter=reporter
-        )
+        reached = reach_tolerance(problem, tolerance, seconds=seconds, seed=seed, reporter=reporter)
         solution = _solution(problem, reached.trained, reached.recipe, "tolerance", "tinn", seed)
         record = {"tolerance": reached.as_data()}
         solution = dataclasses.replace(solution, result={**solution.result, **record})

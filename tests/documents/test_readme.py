@@ -13,7 +13,10 @@ from tinns.cli.commands import app
 ROOT = Path(__file__).parents[2]
 PAGES = [
     "README.md",
-    *(f"docs/{n}.md" for n in ("index", "problems", "accuracy", "inverse", "methods", "separation")),
+    *(
+        f"docs/{n}.md"
+        for n in ("index", "problems", "accuracy", "inverse", "methods", "separation")
+    ),
 ]
 SLOW = {"README.md", "docs/accuracy.md", "docs/index.md", "docs/problems.md"}
 

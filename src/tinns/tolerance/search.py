@@ -30,7 +30,7 @@ from tinns.tolerance.changes import (
 from tinns.tolerance.decisions import Decision, Decisions
 from tinns.tolerance.judging import Judge, Judgement
 from tinns.tolerance.marching import March
-from tinns.tolerance.race import race
+from tinns.tolerance.race import Raced, race
 from tinns.verification import Breakdown, ErrorEstimate
 
 AIM = 0.3  # √(validation loss) relative to the tolerance, before anything is estimated
@@ -85,15 +85,27 @@ def reach_tolerance(
     It ends as soon as the estimated error meets the tolerance; otherwise the best solution by its
     estimate is returned. `measure` states true errors for the history and decides nothing.
     """
+    check_tolerance(tolerance, seconds)
+    check_seed(seed)
+    case = Case(problem, seed, reporter or Silent(), measure)
+    with kept_on_disk(), computing_in("float64"), single_threaded_blas():
+        recipes = first_recipes(problem, equations=len(find_scales(problem).of(0)))
+        raced = race(case, recipes, float(seconds), _first_target(tolerance))
+        return Search(case, float(tolerance), float(seconds), raced).run()
+
+
+def check_tolerance(tolerance: float, seconds: float) -> None:
+    """Refuse numbers that are no tolerance or no time."""
     for name, value, below in (("tolerance", tolerance, 1.0), ("seconds", seconds, np.inf)):
         is_number = isinstance(value, int | float) and not isinstance(value, bool)
         if not (is_number and 0 < value < below):
             limit = " and below 1, such as 1e-4" if below == 1.0 else ""
             raise UserError(f"{name}={value!r}; expected a number above 0{limit}")
-    check_seed(seed)
-    case = Case(problem, seed, reporter or Silent(), measure)
-    with kept_on_disk(), computing_in("float64"), single_threaded_blas():
-        return Search(case, float(tolerance), float(seconds)).run()
+
+
+def _first_target(tolerance: float) -> float:
+    """The validation loss to train to before anything is estimated."""
+    return (AIM * tolerance) ** 2
 
 
 @dataclass(frozen=True)
@@ -109,16 +121,16 @@ class _Judged:
 class Search:
     """The state of a search: what was spent, what was decided, and the best so far."""
 
-    def __init__(self, case: Case, tolerance: float, seconds: float) -> None:
+    def __init__(self, case: Case, tolerance: float, seconds: float, raced: Raced) -> None:
         self.case, self.tolerance, self.seconds = case, tolerance, seconds
+        self.raced, self.attempt = raced, raced.winner
         self.decisions = Decisions(case.reporter)
         self.judge = Judge(case.problem, case.seed, ESTIMATE_BUDGET)
         self.parts: list[tuple[float, History]] = []  # finished attempts of the winner's line
-        self.before = 0.0  # seconds spent before the present attempt began
+        self.before = raced.seconds - raced.winner.seconds  # spent before the present attempt
         self.marched = 0.0  # seconds spent in time windows
-        self.attempt: Attempt = None  # pyright: ignore[reportAttributeAccessIssue]
         self.best: _Judged | None = None
-        self.target = (AIM * tolerance) ** 2  # for the validation loss
+        self.target = _first_target(tolerance)  # for the validation loss
         self.judged_at = 0.0
         self.changes = 0
         self.started = time.monotonic()
@@ -159,7 +171,7 @@ class Search:
         )
 
     def _search(self) -> None:
-        reason = self._race()
+        reason = self._begin()
         while not self._is_over(reason):
             stuck = reason is not StopReason.TARGET and self._is_stuck(reason)
             if stuck and self._may_change() and (early := early_growth(self.attempt)):
@@ -173,13 +185,9 @@ class Search:
         if self.best is None or self.spent > self.judged_at:
             self._judged()
 
-    def _race(self) -> StopReason:
-        problem = self.case.problem
-        equations = len(find_scales(problem).of(0))
-        recipes = first_recipes(problem, equations)
-        raced = race(self.case, recipes, self.seconds, self.target)
-        self.attempt = raced.winner
-        self.before = raced.seconds - raced.winner.seconds
+    def _begin(self) -> StopReason:
+        """Record what the race found."""
+        raced = self.raced
         self.judge.remember(raced.winner.trained(), raced.winner.task.scales)
         losses = ", ".join(f"{name} {loss:.1e}" for name, loss in raced.losses.items())
         self.decisions.add(self.spent, f"field: {raced.name}, by validation loss ({losses})")

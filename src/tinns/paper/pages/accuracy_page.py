@@ -95,7 +95,7 @@ def _effectivity_row(name: str, records: Sequence[Estimated]) -> tuple[Value, ..
     own = [record for record in records if record.problem == name]
     errors = [record.relative_l2 for record in own]
     cells: list[Value] = [name, len(own), f"{min(errors):.0e} to {max(errors):.0e}"]
-    for kind in ("classical", "network"):
+    for kind in COLOURS:
         summary = summarised(own, kind)
         seconds = [r.attempt(kind).seconds for r in own if r.attempt(kind).estimate is not None]
         cells.append(summary and _spread(summary))
