@@ -44,6 +44,7 @@ from tinns.verification import (
 
 RUNS, RESULTS = Path("runs/effectivity"), Path("results/effectivity.json")
 MOMENTS = (0.25, 0.5, 1.0)  # of the training time
+IDENTITY = ("problem", "device", "seed", "moment")  # of a record
 KEPT = (
     "problem",
     "recipe",
@@ -139,7 +140,8 @@ def _attempted(estimate: Callable[[], ErrorEstimate]) -> dict[str, Any]:
     """An estimate, or why there is none, with the seconds that it took."""
     started = time.perf_counter()
     try:
-        found = estimate()
+        with kept_on_disk():
+            found = estimate()
     except (NotApplicable, Breakdown) as lack:
         return {"estimate": None, "why": str(lack), "seconds": time.perf_counter() - started}
     plain = found.as_data()
@@ -148,9 +150,11 @@ def _attempted(estimate: Callable[[], ErrorEstimate]) -> dict[str, Any]:
 
 
 def gather(runs: Path) -> list[Estimated]:
-    """All records in a folder of runs, written to one file."""
-    found = [json.loads(path.read_text()) for path in sorted(runs.glob("*.json"))]
-    text = ",\n".join(json.dumps(each, default=float) for each in found)
+    """The records in a folder of runs and those of earlier runs, written to one file."""
+    earlier = json.loads(RESULTS.read_text()) if RESULTS.exists() else []
+    here = [json.loads(path.read_text()) for path in sorted(runs.glob("*.json"))]
+    newest = {tuple(each[key] for key in IDENTITY): each for each in (*earlier, *here)}
+    text = ",\n".join(json.dumps(newest[key], default=float) for key in sorted(newest))
     RESULTS.write_text(f"[\n{text}\n]\n")
     return read_effectivity(RESULTS)
 

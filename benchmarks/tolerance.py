@@ -26,6 +26,7 @@ from tinns.solvers.progress import Snapshot
 from tinns.tolerance import Reached, reach_tolerance
 
 RUNS, RESULTS = Path("runs/tolerance"), Path("results/tolerance.json")
+IDENTITY = ("problem", "device", "tolerance", "budget", "seed")  # of a record
 EXCESS = 3.0  # the most by which a true error may exceed a tolerance that is said to be met
 
 
@@ -109,6 +110,16 @@ def summarise(runs: list[dict[str, Any]]) -> None:
         )
 
 
+def gather(out: Path) -> list[dict[str, Any]]:
+    """The records in a folder and those of earlier runs, written to one file."""
+    earlier = json.loads(RESULTS.read_text()) if RESULTS.exists() else []
+    here = [json.loads(path.read_text()) for path in sorted(out.glob("*.json"))]
+    newest = {tuple(run[key] for key in IDENTITY): run for run in (*earlier, *here)}
+    runs = [newest[key] for key in sorted(newest)]
+    RESULTS.write_text(json.dumps(runs, indent=1) + "\n")
+    return runs
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("--problems", nargs="+", default=list(PROBLEMS))
@@ -130,9 +141,7 @@ def main() -> None:
             run = record(name, given.tolerance, given.seconds, seed)
             path.write_text(json.dumps(run, indent=1))
             print(line(run), flush=True)
-    runs = [json.loads(path.read_text()) for path in sorted(given.out.glob("*.json"))]
-    RESULTS.write_text(json.dumps(runs, indent=1))
-    summarise(runs)
+    summarise(gather(given.out))
 
 
 if __name__ == "__main__":

@@ -73,8 +73,8 @@ def effectivity_block(records: Sequence[Estimated]) -> str:
     """How many estimates are how far from the true errors, and a table by problem."""
     if not records:
         return "Nothing is recorded yet."
-    found = [(kind, summarised(records, kind)) for kind in KINDS]
-    lines = [f"- {NAMES[kind]}: {_in_words(own)}" for kind, own in found if own is not None]
+    found: list[tuple[Kind, Summary | None]] = [(k, summarised(records, k)) for k in KINDS]
+    lines = [f"- {NAMES[kind]}: {_in_words(own)}" for kind, own in found if own]
     rows = [_effectivity_row(name, records) for name in dict.fromkeys(r.problem for r in records)]
     devices = ", ".join(sorted({record.device for record in records}))
     seeds = plural(len({record.seed for record in records}), "seed")
