@@ -3,11 +3,9 @@
 User errors print one line and exit with status 2, failed results with status 1.
 """
 
-import json
 import os
 import sys
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -18,7 +16,7 @@ from rich.table import Table
 from typer.models import OptionInfo
 
 from tinns._runtime.errors import UserError
-from tinns._runtime.files import prepared_folder, write_arrays, write_whole
+from tinns._runtime.files import prepared_folder, write_arrays
 from tinns._runtime.interruption import Interruption
 from tinns._runtime.version import __version__
 from tinns._solve import (
@@ -30,6 +28,14 @@ from tinns._solve import (
     solve_to_tolerance,
 )
 from tinns.cli.outcome import print_outcome, print_verdict
+from tinns.cli.run_folder import (
+    SOLUTION,
+    draw,
+    folder_for_results,
+    saved_run,
+    write_result,
+    write_run,
+)
 from tinns.paper import TABLES
 from tinns.paper import command as bench_command
 from tinns.paper.diagnostics import DIAGNOSTICS, Findings, Request, diagnostic_named
@@ -39,16 +45,13 @@ from tinns.problems import PROBLEMS, problem_named
 from tinns.recipes.methods import METHODS
 from tinns.recipes.named import recipes_for
 from tinns.recipes.recipe import check_seed
-from tinns.solution import plots
 from tinns.solution.core import Solution
-from tinns.solution.storage import load
 from tinns.verification import Check
 
 app = typer.Typer(add_completion=False)
 console = Console()
 
 FAILED = 1  # the exit status of a run whose result is not worth using
-SOLUTION = "solution.safetensors"  # in the folder of a run
 INTERRUPTED = 130  # the shell's code for a command ended by Ctrl-C
 
 
@@ -171,15 +174,16 @@ def solve(
     folder = out or Path("runs") / posed.name
     if tolerance is not None:
         refuse_beside_tolerance(chosen, "--")
-        with _folder_for_results(folder):
+        with folder_for_results(folder):
             solution = solve_to_tolerance(posed, tolerance, seconds, seed, not quiet, thoroughness)
     else:
         limits = (iterations, seconds, target_loss)
         changes = (chosen["hard"], chosen["windows"], precision)
         name, settings = resolve_recipe(posed, recipe, method, *limits, *changes)
-        with _folder_for_results(folder):
+        with folder_for_results(folder):
             solution = solve_posed(posed, name, settings, method, seed, not quiet, thoroughness)
-    _write_run(solution, folder)
+    with console.status("drawing"):
+        write_run(solution, folder)
     print_outcome(console, solution.result, folder)
     _exit_by(solution, require)
 
@@ -197,12 +201,12 @@ def check_run(
     The new estimate and verdict go into its files.
     """
     _check_required(require)
-    file, solution = _saved(run)
+    file, solution = saved_run(run)
     with console.status("checking"):
         solution = solution.checked()
     solution.save(file)
     if file.name == SOLUTION:
-        _write_result(solution, file.parent)
+        write_result(solution, file.parent)
     console.print(f"{solution.result['problem']}: {file}", soft_wrap=True)
     print_verdict(console, solution.result)
     _exit_by(solution, require)
@@ -226,36 +230,16 @@ def _exit_by(solution: Solution, require: float | None) -> None:
         raise typer.Exit(FAILED)
 
 
-def _saved(run: Path) -> tuple[Path, Solution]:
-    """The solution file of a run, and what it holds."""
-    file = run / SOLUTION if run.is_dir() else run
-    if not run.exists():
-        raise UserError(f"no run at {run}: give the --out folder of `tinns solve`")
-    return file, load(file)
-
-
-@contextmanager
-def _folder_for_results(folder: Path) -> Iterator[None]:
-    """The folder is there before work is spent; a new one goes again where the work fails."""
-    is_new = not folder.exists()
-    prepared_folder(folder)
-    try:
-        yield
-    except BaseException:
-        if is_new:
-            with suppress(OSError):
-                folder.rmdir()  # nothing was written yet
-        raise
-
-
 @app.command()
 def plot(
     run: Annotated[Path, typer.Argument(help="The folder of a finished run, or a solution file.")],
 ) -> None:
     """Plot a finished run again."""
-    file, solution = _saved(run)
+    file, solution = saved_run(run)
     prefix = "" if file.name == SOLUTION else f"{file.stem}-"
-    for path in _draw(solution, prepared_folder(file.parent), prefix):
+    with console.status("drawing"):
+        drawn = draw(solution, prepared_folder(file.parent), prefix)
+    for path in drawn:
         console.print(f"wrote {path}", soft_wrap=True)
 
 
@@ -299,7 +283,7 @@ def diagnose(
     """Make one of the paper's diagnostic pictures and tables."""
     function = diagnostic_named(name)
     request = Request(seconds, iterations, seed, progress=not quiet)
-    with _folder_for_results(out):
+    with folder_for_results(out):
         findings = function(request)
     _print_findings(findings)
     for path in findings.write(out, name):
@@ -354,7 +338,7 @@ def bench(
     if dry_run:
         return bench_command.dry_run(asked, console)
     try:
-        with _folder_for_results(out):
+        with folder_for_results(out):
             interrupted = bench_command.bench(asked, console, quiet).interrupted
     except KeyboardInterrupt:  # while no cell was under way
         interrupted = True
@@ -416,29 +400,6 @@ def _point(
                 f"--at: {axis} = {value:g} is outside the domain [{lower:g}, {upper:g}]"
             )
     return point
-
-
-def _write_run(solution: Solution, folder: Path) -> None:
-    solution.save(folder / SOLUTION)
-    write_whole(folder / "history.csv", lambda path: path.write_text(solution.history.to_csv()))
-    _write_result(solution, folder)
-    _draw(solution, folder)
-
-
-def _write_result(solution: Solution, folder: Path) -> None:
-    text = json.dumps(solution.result, indent=2, allow_nan=False, default=float)
-    write_whole(folder / "result.json", lambda path: path.write_text(text + "\n"))
-
-
-def _draw(solution: Solution, folder: Path, prefix: str = "") -> list[Path]:
-    with console.status("drawing"):
-        drawn = [
-            plots.plot_solution(solution, folder / f"{prefix}solution.png"),
-            plots.plot_training(solution, folder / f"{prefix}training.png"),
-        ]
-        if plots.has_trajectory(solution):
-            drawn.append(plots.plot_trajectory(solution, folder / f"{prefix}trajectory.png"))
-    return drawn
 
 
 def main(arguments: list[str] | None = None) -> int:
