@@ -23,12 +23,13 @@ from typing import Any
 import jax
 import numpy as np
 
+from recorded import gathered
 from tinns import Problem, Solution, Stop, UserError
 from tinns._runtime.compilation import kept_on_disk
 from tinns._runtime.host_blas import single_threaded_blas
 from tinns._runtime.precision import computing_in
 from tinns._solve import resolve_recipe
-from tinns.paper.effectivity import KINDS, Estimated, read_effectivity, summarised
+from tinns.paper.effectivity import KINDS, Estimated, summarised
 from tinns.paper.untuned_problems import UNTUNED
 from tinns.problems import PROBLEMS
 from tinns.solution.storage import load
@@ -149,16 +150,6 @@ def _attempted(estimate: Callable[[], ErrorEstimate]) -> dict[str, Any]:
     return {"estimate": plain["relative_l2"], **kept}
 
 
-def gather(runs: Path) -> list[Estimated]:
-    """The records in a folder of runs and those of earlier runs, written to one file."""
-    earlier = json.loads(RESULTS.read_text()) if RESULTS.exists() else []
-    here = [json.loads(path.read_text()) for path in sorted(runs.glob("*.json"))]
-    newest = {tuple(each[key] for key in IDENTITY): each for each in (*earlier, *here)}
-    text = ",\n".join(json.dumps(newest[key], default=float) for key in sorted(newest))
-    RESULTS.write_text(f"[\n{text}\n]\n")
-    return read_effectivity(RESULTS)
-
-
 def line(record: Estimated) -> str:
     """A solution, its error, and the estimates relative to it with their seconds."""
     parts = []
@@ -191,7 +182,8 @@ def main() -> None:
                 found = estimated(file)
                 record.write_text(json.dumps(found, indent=1, default=float))
                 print(line(Estimated.from_data(found)), flush=True)
-    records = gather(given.runs)
+    found = gathered(given.runs, RESULTS, IDENTITY)
+    records = [Estimated.from_data(each) for each in found]
     for record in records if given.command == "summary" else ():
         print(line(record))
     for kind in KINDS:

@@ -18,6 +18,7 @@ from typing import Any
 import jax
 import numpy as np
 
+from recorded import gathered
 from tinns import Problem, Solution
 from tinns._solve import circumstances
 from tinns.paper.untuned_problems import UNTUNED
@@ -110,16 +111,6 @@ def summarise(runs: list[dict[str, Any]]) -> None:
         )
 
 
-def gather(out: Path) -> list[dict[str, Any]]:
-    """The records in a folder and those of earlier runs, written to one file."""
-    earlier = json.loads(RESULTS.read_text()) if RESULTS.exists() else []
-    here = [json.loads(path.read_text()) for path in sorted(out.glob("*.json"))]
-    newest = {tuple(run[key] for key in IDENTITY): run for run in (*earlier, *here)}
-    runs = [newest[key] for key in sorted(newest)]
-    RESULTS.write_text(json.dumps(runs, indent=1) + "\n")
-    return runs
-
-
 def main() -> None:
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("--problems", nargs="+", default=list(PROBLEMS))
@@ -141,7 +132,7 @@ def main() -> None:
             run = record(name, given.tolerance, given.seconds, seed)
             path.write_text(json.dumps(run, indent=1))
             print(line(run), flush=True)
-    summarise(gather(given.out))
+    summarise(gathered(given.out, RESULTS, IDENTITY))
 
 
 if __name__ == "__main__":

@@ -189,6 +189,14 @@ class Solution:
         difference, known = self._compared(axes)
         return float(np.linalg.norm(difference) / np.linalg.norm(known))
 
+    def relative_l2_per_unknown(self, **axes: ArrayLike) -> dict[str, float]:
+        """The same for each unknown function, relative to its own size."""
+        difference, known = (
+            values.reshape(-1, len(self.unknowns)) for values in self._compared(axes)
+        )
+        ratios = np.linalg.norm(difference, axis=0) / np.linalg.norm(known, axis=0)
+        return {name: float(ratio) for name, ratio in zip(self.unknowns, ratios, strict=True)}
+
     def errors(self, **axes: ArrayLike) -> dict[str, float]:
         """‖q - q*‖ / ‖q*‖ for each of the problem's `quantities`, on the grid of `relative_l2`.
 

@@ -5,7 +5,12 @@ import json
 import pytest
 
 from tinns.paper.effectivity import Attempt, Estimated, read_effectivity, summarised
-from tinns.paper.pages.accuracy_page import effectivity_block, figure_of, tolerances_block
+from tinns.paper.pages.accuracy_page import (
+    effectivity_block,
+    figure_of,
+    tolerances_block,
+    verdicts_block,
+)
 
 
 def record(error=1e-3, classical=2e-3, network=5e-4, problem="burgers", seed=0):
@@ -68,3 +73,27 @@ def test_the_largest_excess_over_a_tolerance_that_is_said_to_be_met_is_stated():
     assert "at most 2 times the tolerance" in text
     assert "| kdv | CPU | 1e-03 | 12 | 100 | 5.0e-04 | network | 5.0e-01 | no |" in text
     assert tolerances_block([]) == "Nothing is recorded yet."
+
+
+def test_verdicts_stand_beside_true_errors_and_say_why_a_run_is_not_trusted():
+    def run(problem, status, **errors):
+        return {
+            "problem": problem,
+            "recipe": "fast",
+            "device": "CPU",
+            "seconds": 60.0,
+            "check_seconds": 3.25,
+            "relative_l2": 1e-3,
+            "per_unknown": errors,
+            "estimate": {"relative_l2": 2e-3, "by": "classical"},
+            "verdict": {"status": status, "reasons": [f"{problem} is {status}"]},
+        }
+
+    runs = [run("burgers", "trusted", u=1e-3), run("gray-scott", "failed", u=1e-4, v=0.9)]
+    text = verdicts_block(runs)
+    start = "| `fast` | CPU | 60 | 3.2 | 2.0e-03 | classical | 1.0e-03 |"
+    assert f"| burgers {start} – | trusted |" in text
+    assert f"| gray-scott {start} v 9.0e-01 | failed |" in text
+    assert "- gray-scott: gray-scott is failed" in text
+    assert "- burgers" not in text
+    assert verdicts_block([]) == "Nothing is recorded yet."

@@ -1,4 +1,4 @@
-"""docs/accuracy.md: error estimates beside true errors, and which tolerances are met."""
+"""docs/accuracy.md: error estimates beside true errors, verdicts of full runs, and tolerances."""
 
 import json
 from collections.abc import Sequence
@@ -41,6 +41,18 @@ EFFECTIVITY = (
     Column("network: estimate / error"),
     Column("seconds", ".1f"),
 )
+VERDICTS = (
+    Column("problem"),
+    Column("recipe"),
+    Column("device"),
+    Column("seconds of training", ".0f"),
+    Column("of checks", ".1f"),
+    Column("estimate", ".1e"),
+    Column("by"),
+    Column("true error", ".1e"),
+    Column("worst unknown"),
+    Column("verdict"),
+)
 TOLERANCES = (
     Column("problem"),
     Column("device"),
@@ -57,7 +69,9 @@ TOLERANCES = (
 def accuracy_page(checkout: Checkout) -> str:
     """The page with up-to-date tables."""
     text = with_block(checkout, PAGE, "effectivity", effectivity_block(_estimates(checkout)))
-    return with_block(checkout, PAGE, "tolerances", tolerances_block(_tolerances(checkout)), text)
+    text = with_block(checkout, PAGE, "verdicts", verdicts_block(_runs(checkout, "verdicts")), text)
+    tolerances = tolerances_block(_runs(checkout, "tolerance"))
+    return with_block(checkout, PAGE, "tolerances", tolerances, text)
 
 
 def draw_accuracy(checkout: Checkout) -> list[Path]:
@@ -105,6 +119,38 @@ def _effectivity_row(name: str, records: Sequence[Estimated]) -> tuple[Value, ..
 
 def _spread(summary: Summary) -> str:
     return f"{summary.median:.2g} ({summary.smallest:.2g} to {summary.largest:.2g})"
+
+
+def verdicts_block(runs: Sequence[dict[str, Any]]) -> str:
+    """A table of full runs with their verdicts, and why those that failed did."""
+    if not runs:
+        return "Nothing is recorded yet."
+    order = sorted(runs, key=lambda run: (run["device"], run["recipe"] == "default"))
+    table = markdown_table(sheet_of(VERDICTS, [_verdict_row(run) for run in order]))
+    failed = [
+        f"- {run['problem']}: {run['verdict']['reasons'][0]}"
+        for run in order
+        if run["verdict"]["status"] != "trusted"
+    ]
+    return joined([table, "\n".join(["Why not trusted:", "", *failed]) if failed else ""])
+
+
+def _verdict_row(run: dict[str, Any]) -> tuple[Value, ...]:
+    estimate = run["estimate"] or {}
+    worst = max(run["per_unknown"], key=run["per_unknown"].get)
+    several = len(run["per_unknown"]) > 1
+    return (
+        run["problem"],
+        f"`{run['recipe']}`",
+        run["device"],
+        run["seconds"],
+        run["check_seconds"],
+        estimate.get("relative_l2"),
+        estimate.get("by", NOTHING),
+        run["relative_l2"],
+        f"{worst} {run['per_unknown'][worst]:.1e}" if several else NOTHING,
+        run["verdict"]["status"],
+    )
 
 
 def tolerances_block(runs: Sequence[dict[str, Any]]) -> str:
@@ -169,6 +215,6 @@ def _estimates(checkout: Checkout) -> list[Estimated]:
     return read_effectivity(checkout.root / "results/effectivity.json")
 
 
-def _tolerances(checkout: Checkout) -> list[dict[str, Any]]:
-    path = checkout.root / "results/tolerance.json"
+def _runs(checkout: Checkout, name: str) -> list[dict[str, Any]]:
+    path = checkout.root / f"results/{name}.json"
     return json.loads(path.read_text(encoding="utf-8")) if path.exists() else []
