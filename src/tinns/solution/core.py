@@ -25,6 +25,7 @@ from tinns.objective import Psi
 from tinns.problem.base import Problem
 from tinns.problem.jets import multi_index
 from tinns.problem.reference import Reference
+from tinns.solution.coordinates import Columns, as_columns, checked_coordinates
 from tinns.solution.quantities import evaluate_quantities, quantity_shapes, reference_field
 from tinns.solution.uncertainty import Estimate
 from tinns.solvers import History
@@ -33,7 +34,6 @@ from tinns.verification import Breakdown, Check, ErrorEstimate, Verdict, estimat
 if TYPE_CHECKING:
     import xarray
 
-Columns = Mapping[str, np.ndarray]  # points: equally long coordinates by axis name
 EVALUATION_CHUNK = 65536  # points evaluated at once
 GRID_CHUNK = 2**22  # points of a grid whose axes are evaluated
 
@@ -100,7 +100,7 @@ class Solution:
         shapes = quantity_shapes(self.problem) if self.problem is not None else {}
         if name not in shapes:
             raise unknown_name("quantity", name, shapes)
-        shape, columns = _flattened(self.domain, coordinates, extrapolate)
+        shape, columns = as_columns(self.domain, coordinates, extrapolate)
         values = self._quantities(self.field, self.psi, columns)[name]
         return values.reshape(shape + shapes[name])
 
@@ -213,7 +213,7 @@ class Solution:
                 f"{', '.join(self.unknowns)}: no error of its quantities can be stated"
             )
         mesh = np.meshgrid(*self._test_axes(axes).values(), indexing="ij", sparse=True)
-        _, columns = _flattened(self.domain, dict(zip(self.domain.axes, mesh, strict=True)), False)
+        _, columns = as_columns(self.domain, dict(zip(self.domain.axes, mesh, strict=True)), False)
         unknown = {"field": (), "coefficients": {name: np.nan for name in problem.trainable}}
         found = self._quantities(self.field, self.psi, columns)
         double = replace(self, precision="float64")  # like references, whatever the run used
@@ -332,7 +332,7 @@ class Solution:
         self, index: MultiIndex, coordinates: Mapping[str, ArrayLike], extrapolate: bool
     ) -> np.ndarray:
         """∂^index of all unknowns, shape (broadcast shape, number of unknowns)."""
-        shape, columns = _flattened(self.domain, coordinates, extrapolate)
+        shape, columns = as_columns(self.domain, coordinates, extrapolate)
         outputs = len(self.unknowns)
 
         def values(points: Coordinates) -> dict[str, Array]:
@@ -348,7 +348,7 @@ class Solution:
             mesh = np.meshgrid(*axes.values(), indexing="ij", sparse=True)
             zero = (0,) * len(axes)
             return self._evaluate(zero, dict(zip(axes, mesh, strict=True)), extrapolate=False)
-        space = _checked(self.domain, axes, extrapolate=False)
+        space = checked_coordinates(self.domain, axes, extrapolate=False)
         times = space.pop(TIME)
 
         def values(
@@ -399,45 +399,3 @@ def _values_on_grid(
 ) -> Array:
     zero = (0,) * len(domain.axes)
     return field.derivatives_on_grid(psi, domain, outputs, axes, [zero])[zero]
-
-
-def _flattened(
-    domain: Domain, coordinates: Mapping[str, ArrayLike], extrapolate: bool
-) -> tuple[tuple[int, ...], Columns]:
-    """The shape to which coordinates broadcast, and one long column for each."""
-    checked = _checked(domain, coordinates, extrapolate)
-    try:
-        arrays = np.broadcast_arrays(*(checked[axis] for axis in domain.axes))
-    except ValueError:
-        shapes = ", ".join(f"{axis} {checked[axis].shape}" for axis in domain.axes)
-        raise UserError(f"coordinates do not broadcast together: {shapes}") from None
-    columns = {axis: array.reshape(-1) for axis, array in zip(domain.axes, arrays, strict=True)}
-    return arrays[0].shape, columns
-
-
-def _checked(
-    domain: Domain, coordinates: Mapping[str, ArrayLike], extrapolate: bool
-) -> dict[str, np.ndarray]:
-    """Coordinates as arrays, if they are those of all axes, and inside the domain."""
-    for name in coordinates:
-        if name not in domain.axes:
-            raise unknown_name("coordinate", name, domain.axes)
-    missing = [axis for axis in domain.axes if axis not in coordinates]
-    if missing:
-        raise UserError(f"coordinate {missing[0]} is missing: give all of {', '.join(domain.axes)}")
-    arrays = {}
-    for axis in domain.axes:
-        try:
-            array = np.asarray(coordinates[axis], dtype=float)
-        except (TypeError, ValueError):
-            raise UserError(f"{axis}: expected numbers, got {coordinates[axis]!r}") from None
-        lower, upper = domain.interval(axis)
-        slack = 1e-9 * (upper - lower)
-        outside = ~((array >= lower - slack) & (array <= upper + slack))
-        if not extrapolate and axis not in domain.periodic and outside.any():
-            raise UserError(
-                f"{axis} = {array[outside].flat[0]:g} is outside the domain "
-                f"[{lower:g}, {upper:g}]; pass extrapolate=True to evaluate there anyway"
-            )
-        arrays[axis] = array
-    return arrays
