@@ -24,6 +24,11 @@ SMALL: dict[str, Field] = {
     "sine": _sines(14, 14),
     "deep tanh": _tanh(12, 12, 12),
 }
+MEDIUM: dict[str, Field] = {  # where space has several dimensions
+    "tanh": _tanh(20, 20),
+    "sine": _sines(20, 20),
+    "deep tanh": _tanh(16, 16, 16),
+}
 LARGE: dict[str, Field] = {
     "tanh": TimeInduced(MLP((30, 30))),
     "sine": sine_induced((24, 24, 24)),
@@ -37,8 +42,8 @@ LEAST = 0.4  # of the points, for systems of many equations
 
 def first_recipes(problem: Problem, equations: int) -> dict[str, Recipe]:
     """Recipes that differ in their fields, by name; `equations` is the number of equations."""
-    is_small = jax.default_backend() == "cpu"
-    counts = POINTS.get(len(problem.domain.space), POINTS[3]).times(1 if is_small else 2)
+    is_small, dimensions = jax.default_backend() == "cpu", len(problem.domain.space)
+    counts = POINTS.get(dimensions, POINTS[3]).times(1 if is_small else 2)
     counts = _scaled(counts, max(LEAST, 1 / equations))
     return {
         name: Recipe(
@@ -48,8 +53,14 @@ def first_recipes(problem: Problem, equations: int) -> dict[str, Recipe]:
             redraw=Redraw(2.0, candidates=4, ladder=(1, 2, 4, 8), crowded=True),
             stop=Stop(seconds=60.0, patience=500),
         )
-        for name, field in (SMALL if is_small else LARGE).items()
+        for name, field in _fields(is_small, dimensions).items()
     }
+
+
+def _fields(is_small: bool, dimensions: int) -> dict[str, Field]:
+    if not is_small:
+        return LARGE
+    return SMALL if dimensions == 1 else MEDIUM
 
 
 def _scaled(counts: Counts, factor: float) -> Counts:

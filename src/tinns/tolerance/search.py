@@ -38,7 +38,9 @@ WINDOW_AIM = 0.1  # the same in time windows, where the error grows
 SLICE = 0.04  # of all seconds, between two looks at the progress
 MIDWAY = 30.0  # times the target loss: a solution to compare the final one with
 SELDOM = 0.25  # of all seconds, between two estimates if nothing calls for one
-PATIENT = 80  # iterations before a change for slow convergence
+COST = 4.0  # times as long as an estimate takes, at least, between two of them
+PATIENT = 80  # iterations before a change for slow convergence,
+LEAST, LONG = 20, 0.15  # or fewer, if they take so large a share of all seconds
 SLOW = 0.7  # of the remaining time, which convergence would take
 FOR_WINDOWS = 0.3  # of all seconds, which must be left for time windows
 CHANGES = 0.1  # and for other changes
@@ -176,7 +178,7 @@ class Search:
             stuck = reason is not StopReason.TARGET and self._is_stuck(reason)
             if stuck and self._may_change() and (early := early_growth(self.attempt)):
                 self._continue(early)
-            elif reason is StopReason.TARGET or stuck or self._is_judgement_due():
+            elif self._is_judgement_due(reason, stuck):
                 judgement = self._judged()
                 changed = stuck and not self.met and self._changed(judgement)
                 if self.met or self.marched or (reason in ENDED and not changed):
@@ -196,7 +198,7 @@ class Search:
     def _train(self) -> StopReason:
         """Train until the target, or for a while; a solution on the way is remembered."""
         attempt, midway = self.attempt, MIDWAY * self.target
-        pause = max(min(max(SLICE * self.seconds, 4 * self.judge.seconds), self.left), 1e-3)
+        pause = max(min(SLICE * self.seconds, self.left), 1e-3)
         if attempt.loss <= midway:
             return attempt.advance(pause, self.target)
         reason = attempt.advance(pause, midway)
@@ -212,12 +214,18 @@ class Search:
         """Whether the present course will not reach the target in time."""
         if reason in ENDED:
             return True
-        if self.attempt.iterations < PATIENT:
+        attempt = self.attempt
+        if attempt.iterations < (LEAST if attempt.seconds > LONG * self.seconds else PATIENT):
             return False
-        return self.attempt.time_to(self.target) > SLOW * self.left
+        return attempt.time_to(self.target) > SLOW * self.left
 
-    def _is_judgement_due(self) -> bool:
-        return self.spent - self.judged_at >= SELDOM * self.seconds
+    def _is_judgement_due(self, reason: StopReason, stuck: bool) -> bool:
+        """Whether to estimate the error now: at once where a run ended, else not too often."""
+        if reason is StopReason.TARGET or reason in ENDED:
+            return True
+        least = COST * self.judge.seconds
+        pause = least if stuck else max(SELDOM * self.seconds, least)
+        return self.spent - self.judged_at >= pause
 
     def _may_change(self) -> bool:
         """Whether there is time for another program."""

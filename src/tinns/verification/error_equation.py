@@ -11,11 +11,13 @@ from dataclasses import dataclass
 from functools import partial
 from math import sqrt
 
+import jax
 import numpy as np
 
-from tinns.geometry import Counts, Observations
+from tinns.geometry import Counts, Observations, QuasiRandom
 from tinns.objective import Psi
 from tinns.problem.base import Problem
+from tinns.verification.amplification import least_noticed
 from tinns.verification.damping import damped_solution
 from tinns.verification.features import draw_features
 from tinns.verification.linear_model import Linearisation
@@ -25,6 +27,7 @@ from tinns.verification.tangents import Tangents
 CANDIDATES = 4  # points for each one that is used
 NEWTON_STEPS = 3
 LINEAR = 0.1  # of the residual may come from what the linearisation leaves out
+HARDLY = 0.9  # of the residual is left: the solution may be far away
 PARTS = (1.0, 0.5, 0.25, 0.1)  # of a step, which are tried
 
 
@@ -68,6 +71,13 @@ class Basis:
             parts.append(np.concatenate(kinds, axis=1))
         return np.concatenate(parts)
 
+    def values(self, points: Points) -> np.ndarray:
+        """The unknowns, one after the other, of each function at points; coefficients are none."""
+        own = self.features.derivatives(self.domain, points, (self.model.zero,))[self.model.zero]
+        by_features = np.kron(np.eye(self.unknowns), own)
+        nothing = np.zeros((len(by_features), len(self.model.problem.trainable)))
+        return np.concatenate([self.tangents.values(points), by_features, nothing], axis=1)
+
     def derivatives(self, points: Points, coefficients: np.ndarray) -> np.ndarray:
         """Σ c_j φ_j with all derivatives of the model: (points, indices, unknowns)."""
         count, indices = self.tangents.count, self.model.all_indices
@@ -81,16 +91,24 @@ class Basis:
 
 @dataclass(frozen=True)
 class Solved:
-    """The error in one window, and how much of the residual it does not explain."""
+    """The error in one window, and how much of the residual it does not explain.
+
+    `at_most` is the largest change whose rows are as large as the residual; it is None unless the
+    error explains hardly anything.
+    """
 
     basis: Basis
     coefficients: np.ndarray
     unexplained: float  # ‖r(u + e)‖ / ‖r(u)‖ at points that were held out, at most 1
-    nonlinear: float  # ‖r(u + e) - r - A e‖ / ‖r‖ of the first step
+    at_most: np.ndarray | None = None  # coefficients
 
     def derivatives(self, points: Points) -> np.ndarray:
         """The error with all derivatives of the model: (points, indices, unknowns)."""
         return self.basis.derivatives(points, self.coefficients)
+
+    def values(self, points: Points, coefficients: np.ndarray) -> np.ndarray:
+        """Σ c_j φ_j alone: (points, unknowns)."""
+        return self.basis.derivatives(points, coefficients)[:, self.basis.model.value]
 
 
 class ErrorEquation:
@@ -121,22 +139,27 @@ class ErrorEquation:
         sets = self.sets
         total = np.zeros(self.basis.count + len(self.base))
         first = size = _norm(sets[1])
-        nonlinear = 0.0
-        for number in range(NEWTON_STEPS):
+        for _ in range(NEWTON_STEPS):
             own, held = ((self.basis.columns(rows), _residual(rows)) for rows in sets)
             change, left = damped_solution(*own, *held)
             step = self._shortened(sets, change, left * size)
-            if number == 0:
-                predicted = held[1] + held[0] @ change
-                difference = np.linalg.norm(_residual(step.whole) - predicted)
-                nonlinear = float(difference) / max(first, 1e-300)
             if step.size >= size:
                 break
             done = step.size < left * size + LINEAR * first
             sets, size, total = step.sets, step.size, total + step.part * change
             if done:
                 break
-        return Solved(self.basis, total, min(1.0, size / max(first, 1e-300)), nonlinear)
+        unexplained = size / max(first, 1e-300)
+        at_most = first * self._least_noticed() if unexplained > HARDLY else None
+        return Solved(self.basis, total, unexplained, at_most)
+
+    def _least_noticed(self) -> np.ndarray:
+        """The largest change whose rows have the norm 1, by all points."""
+        noticed = np.concatenate([self.basis.columns(rows) for rows in self.sets]) / sqrt(2)
+        span = self.model.domain.over(*self.model.span(self.window))
+        drawn = span.draw_interior(jax.random.key(0), self.basis.count, QuasiRandom())
+        points = {axis: np.asarray(drawn[axis], float) for axis in span.axes}
+        return least_noticed(noticed, self.basis.values(points))
 
     def _shortened(
         self, sets: Sequence[Sequence[Rows]], change: np.ndarray, predicted: float
@@ -146,8 +169,7 @@ class ErrorEquation:
         tried: list[_Step] = []
         for part in PARTS:
             moved = [self._moved(r, j, change, part) for r, j in zip(sets, jets, strict=True)]
-            whole = tried[0].whole if tried else moved[1]
-            tried.append(_Step(part, moved, _norm(moved[1]), whole))
+            tried.append(_Step(part, moved, _norm(moved[1])))
             if tried[-1].size < 1.2 * predicted:
                 break
         return min(tried, key=lambda step: step.size)
@@ -185,7 +207,6 @@ class _Step:
     part: float
     sets: list[list[Rows]]
     size: float  # of the residual at points that were held out
-    whole: list[Rows]  # those after the whole step
 
 
 def _corrected(

@@ -58,9 +58,9 @@ class Linearisation:
         self.scales = scales or find_scales(problem, self.windows)
         self.conditions = problem.all_conditions()
         self.indices = [tuple(sorted(traced(problem, c.region, [c])[0])) for c in self.conditions]
-        value: MultiIndex = (0,) * len(self.domain.axes)
-        self.all_indices = tuple(sorted({value, *(k for own in self.indices for k in own)}))
-        self.value = self.all_indices.index(value)
+        self.zero: MultiIndex = (0,) * len(self.domain.axes)
+        self.all_indices = tuple(sorted({self.zero, *(k for own in self.indices for k in own)}))
+        self.value = self.all_indices.index(self.zero)
         self._draw = jitted(self._drawn)
         self._rows = [jitted(partial(self._rows_at, n)) for n in range(len(self.conditions))]
 

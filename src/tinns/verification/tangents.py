@@ -14,7 +14,7 @@ from jax import Array
 from jax.flatten_util import ravel_pytree
 
 from tinns._runtime.compilation import jitted
-from tinns.geometry import MultiIndex
+from tinns.geometry import TIME, MultiIndex
 from tinns.nn import Field
 from tinns.objective import Psi
 from tinns.problem.base import Problem
@@ -53,6 +53,16 @@ class Tangents:
             everywhere = {axis: np.tile(column, kinds) for axis, column in place.items()}
             found += self._combinations(everywhere, full)
         return found
+
+    def values(self, points: Points) -> np.ndarray:
+        """The unknowns, one after the other, of each tangent function at points."""
+        model, found = self.model, []
+        for unknown in range(len(model.unknowns)):
+            shape = len(points[TIME]), len(model.all_indices), len(model.unknowns)
+            slopes = np.zeros(shape)
+            slopes[:, model.value, unknown] = 1.0
+            found.append(self._combinations(points, slopes))
+        return np.concatenate(found)
 
     def derivatives(self, points: Points, coefficients: np.ndarray) -> np.ndarray:
         """Σ c_j φ_j with all derivatives of the model: (points, indices, unknowns)."""
