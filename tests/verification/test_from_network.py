@@ -12,6 +12,7 @@ from tinns import MLP, Box, Counts, Recipe, Stop, TimeInduced, Trainable
 from tinns.nn import Formula
 from tinns.paper.untuned_problems import Brusselator, CoolingPlate, Heat, Telegraph
 from tinns.verification import network_estimate
+from tinns.verification.amplification import least_noticed
 from tinns.verification.damping import damped_solution
 from tinns.verification.features import draw_features
 from tinns.verification.linear_model import Linearisation
@@ -67,6 +68,31 @@ def test_the_error_of_a_trained_network(problem, settings):
     assert RANGE[0] < found.relative_l2 / solution.relative_l2() < RANGE[1]
     assert found.times[[0, -1]] == pytest.approx([problem.domain.start, problem.domain.end])
     assert np.isfinite(found.over_time).all()
+
+
+@pytest.mark.long
+def test_a_solution_that_rests_on_another_branch():
+    """No change of it makes the residual smaller, which is small: that is not a small error."""
+    solution = briefly_solved(Brusselator(), iterations=60)
+    error, found = solution.relative_l2(), estimated(solution)
+    assert error > 0.1
+    assert solution.result["loss"] < error / 10
+    assert "as far away as the rows can overlook" in found.how
+    assert RANGE[0] < found.relative_l2 / error < RANGE[1]
+    assert found.factor == 10
+
+
+def test_the_change_that_is_noticed_least():
+    """‖B c‖ with ‖A c‖ = 1 is greatest along the largest singular value of B A⁻¹."""
+    random = np.random.default_rng(0)
+    noticed, values = random.normal(size=(30, 6)), random.normal(size=(20, 6))
+    found = least_noticed(noticed, values)
+    assert np.linalg.norm(noticed @ found) == pytest.approx(1)
+    largest = np.linalg.svd(values @ np.linalg.pinv(noticed), compute_uv=False)[0]
+    assert np.linalg.norm(values @ found) == pytest.approx(largest, rel=1e-6)
+    units = np.array([1e-8, 1, 1, 1e3, 1, 1e8])  # of the functions
+    rescaled = least_noticed(noticed * units, values * units)
+    assert np.linalg.norm(values * units @ rescaled) == pytest.approx(largest, rel=1e-6)
 
 
 @pytest.mark.long

@@ -139,8 +139,10 @@ class ErrorEquation:
         sets = self.sets
         total = np.zeros(self.basis.count + len(self.base))
         first = size = _norm(sets[1])
+        noticed: list[np.ndarray] = []  # by the rows at the network
         for _ in range(NEWTON_STEPS):
             own, held = ((self.basis.columns(rows), _residual(rows)) for rows in sets)
+            noticed = noticed or [own[0], held[0]]
             change, left = damped_solution(*own, *held)
             step = self._shortened(sets, change, left * size)
             if step.size >= size:
@@ -150,12 +152,13 @@ class ErrorEquation:
             if done:
                 break
         unexplained = size / max(first, 1e-300)
-        at_most = first * self._least_noticed() if unexplained > HARDLY else None
+        if unexplained <= HARDLY:
+            return Solved(self.basis, total, unexplained)
+        at_most = first * self._least(np.concatenate(noticed) / sqrt(2))
         return Solved(self.basis, total, unexplained, at_most)
 
-    def _least_noticed(self) -> np.ndarray:
-        """The largest change whose rows have the norm 1, by all points."""
-        noticed = np.concatenate([self.basis.columns(rows) for rows in self.sets]) / sqrt(2)
+    def _least(self, noticed: np.ndarray) -> np.ndarray:
+        """The largest change whose rows have the norm 1."""
         span = self.model.domain.over(*self.model.span(self.window))
         drawn = span.draw_interior(jax.random.key(0), self.basis.count, QuasiRandom())
         points = {axis: np.asarray(drawn[axis], float) for axis in span.axes}
