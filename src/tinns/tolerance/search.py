@@ -223,7 +223,7 @@ class Search:
         """Whether to estimate the error now: at once where a run ended, else not too often."""
         if reason is StopReason.TARGET or reason in ENDED:
             return True
-        least = COST * self.judge.seconds
+        least = COST * min(self.judge.seconds, ESTIMATE_BUDGET)  # compilation does not count
         pause = least if stuck else max(SELDOM * self.seconds, least)
         return self.spent - self.judged_at >= pause
 

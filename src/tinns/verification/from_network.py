@@ -2,7 +2,8 @@
 
 The equation of the error is solved in each time window. What it does not explain of the residual
 is assumed to cause as much error as what it does explain. Where it explains hardly anything, the
-solution may be as far away as the rows can overlook, at most by its own size.
+largest change that the rows can overlook is looked at too: if that is large, the solution may be on
+another branch, as far away as it says, though at most by its own size.
 """
 
 import time
@@ -29,6 +30,7 @@ PLACES = {1: 200, 2: 300, 3: 400}  # at each of them
 LEAST_SHARE = 0.05  # of the squared residual that is taken as explained
 USUAL, ROUGH = 3.0, 10.0  # factors by which estimates may be off, the second one
 FAR = 0.1  # for relative errors from here on, where the problem is not linear
+OVERLOOKED = 0.125  # of the largest change that rows overlook is an error, where it is linear
 
 
 def network_estimate(
@@ -93,7 +95,8 @@ def _in_window(solved: Solved, points: Points, u: np.ndarray) -> tuple[np.ndarra
     if solved.at_most is None:
         return error, u + found
     most = solved.values(points, solved.at_most)
-    most *= min(1.0, float(np.linalg.norm(u) / max(np.linalg.norm(most), 1e-300)))
+    relative = float(np.linalg.norm(most) / max(np.linalg.norm(u), 1e-300))
+    most *= min(1.0, 1 / relative) if relative > FAR else OVERLOOKED
     return (most if np.linalg.norm(most) > np.linalg.norm(error) else error), u
 
 
