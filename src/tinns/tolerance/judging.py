@@ -25,6 +25,9 @@ from tinns.verification import (
 EXCESS = 2.0  # the error may exceed a tolerance that is met by this factor at most
 CONVERGED = 3.0  # a snapshot that is farther away than so many errors shows its own error
 LINEAR = 0.2  # estimates above are too rough to be compared
+ROUGH = 5.0  # factors of doubt above are too large if the run itself can tell more
+SURER = 3.0  # the factor of doubt then
+FARTHER = 10.0  # times the loss of now, at least, of a snapshot that tells how errors and losses go
 PLANE_BUDGET = 20.0  # seconds for a classical solution in two dimensions
 COEFFICIENTS = 3.0  # by how much more than the tolerance coefficients may still move
 
@@ -45,13 +48,14 @@ class Judgement:
 
 
 @dataclass
-class _Snapshot:
+class Snapshot:
     """A solution on the way; its estimate and its values are computed when they are needed."""
 
     problem: Problem
     field: Field
     psi: Psi
     scales: Scales | None
+    loss: float  # that of validation
     estimate: float | None = None
 
     @cached_property
@@ -77,7 +81,7 @@ class Judge:
 
     def __init__(self, problem: Problem, seed: int, budget: float) -> None:
         self.problem, self.seed, self.budget = problem, seed, budget
-        self.snapshots: list[_Snapshot] = []
+        self.snapshots: list[Snapshot] = []
         self.seconds = 0.0  # that the last judgement took
 
     def remember(self, trained: Trained, scales: Scales | None) -> None:
@@ -93,6 +97,7 @@ class Judge:
         if found.by == "classical":
             return Judgement(found, found.factor)
         now = self._snapshot(trained, scales)
+        found = self.with_distances(found, now)
         now.estimate = found.relative_l2
         judgement = Judgement(found, found.factor, self._moved(psi))
         if judgement.share(tolerance) <= 1:
@@ -101,11 +106,12 @@ class Judge:
         self.seconds = judgement.estimate.seconds
         return judgement
 
-    def _confirmed(self, judgement: Judgement, now: _Snapshot) -> Judgement:
+    def _confirmed(self, judgement: Judgement, now: Snapshot) -> Judgement:
         """The same after all comparisons."""
         first = judgement.estimate
         given = self.problem, now.field, now.psi
         second = network_estimate(*given, scales=now.scales, budget=self.budget, seed=self.seed + 1)
+        second = self.with_distances(second, now)
         larger = max(first, second, key=lambda each: each.relative_l2)
         both = replace(larger, how=f"{larger.how}; the larger of two such estimates")
         now.estimate = both.relative_l2
@@ -116,7 +122,26 @@ class Judge:
                 return replace(judgement, estimate=plane, doubt=plane.factor)
         return replace(judgement, estimate=both, doubt=doubt)
 
-    def _calibration(self, now: _Snapshot) -> float:
+    def with_distances(self, found: ErrorEstimate, now: Snapshot) -> ErrorEstimate:
+        """A rough estimate made surer by the errors of snapshots, their distances to now.
+
+        In a run that converges errors fall as the square roots of losses do.
+        """
+        if found.factor < ROUGH or found.relative_l2 > LINEAR or now.loss <= 0:
+            return found
+        errors = [
+            apart * np.sqrt(now.loss / snapshot.loss)
+            for snapshot in self.snapshots
+            if snapshot.loss > FARTHER * now.loss
+            and (apart := distance(snapshot.values, now.values)) < LINEAR
+        ]
+        if not errors:
+            return found
+        raised = max(1.0, max(errors) / max(found.relative_l2, 1e-300))
+        how = f"{found.how}; surer by the distances to {len(errors)} earlier states of the run"
+        return replace(found.times_as_large(raised), factor=SURER, how=how)
+
+    def _calibration(self, now: Snapshot) -> float:
         """By how much estimates of earlier snapshots were below their distance to this one."""
         error, found = now.estimated(self.budget, self.seed), [1.0]
         for snapshot in self.snapshots[-3:]:
@@ -126,9 +151,10 @@ class Judge:
                 found.append(apart / max(estimate, 1e-300))
         return max(found)
 
-    def _snapshot(self, trained: Trained, scales: Scales | None) -> _Snapshot:
+    def _snapshot(self, trained: Trained, scales: Scales | None) -> Snapshot:
         psi = jax.tree.map(np.asarray, trained.psi)
-        return _Snapshot(self.problem, trained.field, psi, scales)
+        given = self.problem, trained.field, psi, scales
+        return Snapshot(*given, trained.validation_loss)
 
     def _moved(self, psi: Psi) -> float:
         """How far the coefficients are from those of the last snapshot, relative to their size."""

@@ -1,7 +1,7 @@
 """An estimate of the error of a solution, with how it was made."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from math import inf, isfinite
 from typing import Any, Literal
 
@@ -50,6 +50,18 @@ class ErrorEstimate:
     def bounds(self) -> tuple[float, float]:
         """Where the error is expected."""
         return self.relative_l2 / self.factor, self.relative_l2 * self.factor
+
+    def times_as_large(self, factor: float) -> "ErrorEstimate":
+        """The same estimate of an error that is larger by a factor, everywhere."""
+        return replace(
+            self,
+            relative_l2=factor * self.relative_l2,
+            per_unknown={name: factor * error for name, error in self.per_unknown.items()},
+            over_time=factor * self.over_time,
+            per_unknown_over_time={
+                name: factor * errors for name, errors in self.per_unknown_over_time.items()
+            },
+        )
 
     def as_data(self) -> dict[str, Any]:
         """Plain data for a record, None for what is not finite; `from_data` gives it back."""
