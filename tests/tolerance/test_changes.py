@@ -12,7 +12,7 @@ from tinns.problem import Problem, initial
 from tinns.problems import InverseBurgers
 from tinns.recipes.recipe import Recipe
 from tinns.solvers import StopReason
-from tinns.tolerance.changes import changes, growth_in_time, windows_for
+from tinns.tolerance.changes import changes, windows_for
 from tinns.tolerance.judging import Judgement
 from tinns.verification import ErrorEstimate
 
@@ -43,13 +43,6 @@ def attempt(reason=StopReason.STAGNATED, overfit: float = 1.0, **recipe):
 
 def first(problem, attempt, judgement=None):
     return next(changes(problem, attempt, judgement))
-
-
-@pytest.mark.parametrize("growth", [1.0, 30.0, 1e4])
-def test_the_growth_of_an_error_is_that_of_an_exponential(growth):
-    """The median of the first quarter is at t = 0.1, the largest of the last one at t = 1."""
-    found = growth_in_time(judged(1e-3, growth**TIMES))
-    assert found == pytest.approx(growth ** (1 - 0.1), rel=1e-6)
 
 
 def test_windows_where_the_error_grows_or_is_large():

@@ -1,5 +1,6 @@
 """Verdicts: the gravest finding decides, and every finding has its words."""
 
+from dataclasses import replace
 from math import inf
 
 import numpy as np
@@ -117,7 +118,14 @@ def test_estimates_survive_as_plain_data():
     assert again.worst == (1e-3, "u")
 
 
-def test_growth_compares_late_errors_with_early_ones():
+@pytest.mark.parametrize("growth", [1.0, 30.0, 1e4])
+def test_the_growth_of_an_error_is_that_of_an_exponential(growth):
+    """The median of the first quarter is at t = 0.1, the largest of the last one at t = 1."""
+    times = np.linspace(0, 1, 21)
+    grown = ErrorEstimate(1e-3, "network", {"u": 1e-3}, times, growth**times, 3.0, "")
+    assert grown.growth == pytest.approx(growth ** (1 - 0.1), rel=1e-6)
+    # Where the solution decays as quickly, its relative error grows without any growth.
+    decaying = replace(grown, sizes=growth**-times)
+    assert decaying.growth == pytest.approx(1.0)
+    assert ErrorEstimate.from_data(decaying.as_data()).growth == pytest.approx(1.0)
     assert estimated(1.0).growth == pytest.approx(1.0)
-    grown = ErrorEstimate(1.0, "network", {"u": 1.0}, TIMES, np.array([0, 1, 1, 5, 50.0]), 3.0, "")
-    assert grown.growth == pytest.approx(50.0)

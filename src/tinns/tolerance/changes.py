@@ -39,21 +39,10 @@ def windows_for(problem: Problem, judgement: Judgement) -> int | None:
     """How many time windows would help: None unless the error grows in time or is large."""
     if problem.trainable:
         return None
-    growth = growth_in_time(judgement)
+    growth = judgement.estimate.growth
     if growth >= GROWS:
         return int(np.clip(round(2 * np.log10(growth)), FEWEST, MOST))
     return 5 if judgement.estimate.relative_l2 > LARGE else None
-
-
-def growth_in_time(judgement: Judgement) -> float:
-    """The error in the last quarter of time over that in the first."""
-    errors = np.asarray(judgement.estimate.over_time)
-    errors = errors[np.isfinite(errors)]
-    if len(errors) < 4:
-        return 1.0
-    quarter = max(1, len(errors) // 4)
-    early, late = np.median(errors[:quarter]), np.max(errors[-quarter:])
-    return float(late / max(early, 1e-300))
 
 
 def early_growth(attempt: Attempt) -> Change | None:

@@ -24,7 +24,6 @@ from tinns.tolerance.changes import (
     Change,
     changes,
     early_growth,
-    growth_in_time,
     windows_for,
 )
 from tinns.tolerance.decisions import Decision, Decisions
@@ -41,7 +40,8 @@ SELDOM = 0.25  # of all seconds, between two estimates if nothing calls for one
 COST = 4.0  # times as long as an estimate takes, at least, between two of them
 PATIENT = 80  # iterations before a change for slow convergence,
 LEAST, LONG = 20, 0.15  # or fewer, if they take so large a share of all seconds
-SLOW = 0.7  # of the remaining time, which convergence would take
+SLOW, SLOW_IF_NEAR = 0.7, 2.0  # of the remaining time, which convergence would take
+NEAR = 5.0  # times the error that is allowed
 FOR_WINDOWS = 0.3  # of all seconds, which must be left for time windows
 CHANGES = 0.1  # and for other changes
 MOST_CHANGES = 6
@@ -217,7 +217,13 @@ class Search:
         attempt = self.attempt
         if attempt.iterations < (LEAST if attempt.seconds > LONG * self.seconds else PATIENT):
             return False
-        return attempt.time_to(self.target) > SLOW * self.left
+        longest = (SLOW_IF_NEAR if self._is_near else SLOW) * self.left
+        return attempt.time_to(self.target) > longest
+
+    @property
+    def _is_near(self) -> bool:
+        """Whether the best solution is close to what is asked: little is gained by a change."""
+        return self.best is not None and self.best.judgement.share(self.tolerance) <= NEAR
 
     def _is_judgement_due(self, reason: StopReason, stuck: bool) -> bool:
         """Whether to estimate the error now: at once where a run ended, else not too often."""
@@ -264,7 +270,7 @@ class Search:
         if not self._may_change():
             return False
         windows = windows_for(self.case.problem, judgement)
-        if windows is not None and self.left >= FOR_WINDOWS * self.seconds:
+        if windows is not None and not self._is_near and self.left >= FOR_WINDOWS * self.seconds:
             self._march(windows, judgement)
             return True
         change = next(changes(self.case.problem, self.attempt, judgement), None)
@@ -286,7 +292,7 @@ class Search:
         """Solve once more in time windows, again with more of them if there is time."""
         self.changes += 1
         recipe = self.attempt.recipe.replace(hard=())  # a window starts from the one before
-        growth = growth_in_time(judgement)
+        growth = judgement.estimate.growth
         found = (
             f"the error late is {growth:.0f} times that early"
             if growth >= 2

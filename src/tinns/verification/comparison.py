@@ -72,6 +72,7 @@ def stated(
             name: _ratio_over_time(errors[:, k : k + 1], sizes[:, k : k + 1])
             for k, name in enumerate(unknowns)
         },
+        sizes=np.sqrt((sizes**2).sum(axis=1)),
     )
 
 

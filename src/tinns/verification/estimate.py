@@ -13,8 +13,8 @@ class ErrorEstimate:
     """‖u - u*‖ / ‖u*‖, estimated without knowing u*.
 
     `per_unknown` has it for each unknown function, `over_time` at each of `times`, and
-    `per_unknown_over_time` both. The error is expected within
-    [relative_l2 / factor, relative_l2 · factor].
+    `per_unknown_over_time` both; `sizes` are ‖u*(·, t)‖ at these times. The error is expected
+    within [relative_l2 / factor, relative_l2 · factor].
     """
 
     relative_l2: float
@@ -26,6 +26,7 @@ class ErrorEstimate:
     how: str  # a sentence: how it was made and how far to trust it
     seconds: float = 0.0  # that it took
     per_unknown_over_time: Mapping[str, np.ndarray] = field(default_factory=dict)
+    sizes: np.ndarray | None = None
 
     @property
     def is_finite(self) -> bool:
@@ -41,10 +42,17 @@ class ErrorEstimate:
 
     @property
     def growth(self) -> float:
-        """The error at the end of the time interval over that in its first quarter."""
-        early = self.over_time[1 : max(2, len(self.over_time) // 4)]
-        before = float(np.median(early)) if len(early) else 0.0
-        return float(self.over_time[-1]) / before if before > 0 else 1.0
+        """The largest error in the last quarter of time over the median of the first one.
+
+        Errors are not relative to the solution of each time: one that decays is no growth.
+        """
+        errors = self.over_time if self.sizes is None else self.over_time * self.sizes
+        errors = errors[np.isfinite(errors)]
+        if len(errors) < 4:
+            return 1.0
+        quarter = len(errors) // 4
+        early = float(np.median(errors[:quarter]))
+        return float(np.max(errors[-quarter:])) / early if early > 0 else 1.0
 
     @property
     def bounds(self) -> tuple[float, float]:
@@ -78,6 +86,7 @@ class ErrorEstimate:
                 name: [_plain(value) for value in values]
                 for name, values in self.per_unknown_over_time.items()
             },
+            "sizes": None if self.sizes is None else [_plain(size) for size in self.sizes],
         }
 
     @classmethod
@@ -96,6 +105,7 @@ class ErrorEstimate:
                 name: _array(values)
                 for name, values in data.get("per_unknown_over_time", {}).items()
             },
+            sizes=_array(data["sizes"]) if data.get("sizes") else None,
         )
 
 

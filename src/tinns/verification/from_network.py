@@ -125,6 +125,7 @@ def _stated(problem: Problem, found: _Errors, started: float) -> ErrorEstimate:
         how,
         time.monotonic() - started,
         {u: _over_time(squares[:, k], total[:, k]) for k, u in _named(problem)},
+        np.sqrt(total.sum(axis=1)),
     )
 
 
