@@ -10,6 +10,7 @@ from tinns.tolerance.attempt import Attempt, Case
 FIRST, SECOND = 0.035, 0.045  # shares of all seconds for each field in both rounds
 LEAST_ITERATIONS = 10  # in the first round, in at most twice its time
 CLEAR = 30.0  # a loss that is lower by this factor wins the first round
+FAR_AHEAD = 100.0  # and by this factor ends the race
 LONGEST = 0.3  # of all seconds, after which no other field begins
 SOON = 0.15  # of all seconds: a field that will reach the target so soon wins at once,
 NEAR = 1e4  # if its loss is within this factor of the target
@@ -47,6 +48,8 @@ def race(case: Case, recipes: Mapping[str, Recipe], seconds: float, target: floa
         is_near = attempt.loss < NEAR * target and attempt.time_to(target) < SOON * seconds
         if is_decided or is_near:
             return _won(name, attempts, reason)
+        if len(attempts) > 1 and _lead(attempts) > FAR_AHEAD:
+            break
     first, *others = ranked = sorted(attempts, key=lambda name: attempts[name].loss)
     if others and attempts[others[0]].loss < CLEAR * attempts[first].loss:
         for name in ranked[:2]:
@@ -55,6 +58,12 @@ def race(case: Case, recipes: Mapping[str, Recipe], seconds: float, target: floa
                 return _won(name, attempts, reason)
     best = min(ranked[:2], key=lambda name: attempts[name].loss)
     return _won(best, attempts, attempts[best].reason or reason)
+
+
+def _lead(attempts: Mapping[str, Attempt]) -> float:
+    """The second lowest loss over the lowest one."""
+    best, second, *_ = sorted(attempt.loss for attempt in attempts.values())
+    return second / max(best, 1e-300)
 
 
 def _won(name: str, attempts: Mapping[str, Attempt], reason: StopReason) -> Raced:

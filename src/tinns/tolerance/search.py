@@ -40,8 +40,9 @@ SELDOM = 0.25  # of all seconds, between two estimates if nothing calls for one
 COST = 4.0  # times as long as an estimate takes, at least, between two of them
 PATIENT = 80  # iterations before a change for slow convergence,
 LEAST, LONG = 20, 0.15  # or fewer, if they take so large a share of all seconds
-SLOW, SLOW_IF_NEAR = 0.7, 2.0  # of the remaining time, which convergence would take
-NEAR = 5.0  # times the error that is allowed
+SLOW = 0.7  # of the remaining time, which convergence would take
+NEAR = 5.0  # times the error that is allowed: a run so close is not changed,
+LATE = 0.6  # if less than this share of all seconds is left
 FOR_WINDOWS = 0.3  # of all seconds, which must be left for time windows
 CHANGES = 0.1  # and for other changes
 MOST_CHANGES = 6
@@ -217,8 +218,9 @@ class Search:
         attempt = self.attempt
         if attempt.iterations < (LEAST if attempt.seconds > LONG * self.seconds else PATIENT):
             return False
-        longest = (SLOW_IF_NEAR if self._is_near else SLOW) * self.left
-        return attempt.time_to(self.target) > longest
+        if self._is_near and self.left < LATE * self.seconds:
+            return False
+        return attempt.time_to(self.target) > SLOW * self.left
 
     @property
     def _is_near(self) -> bool:
