@@ -41,8 +41,7 @@ COST = 4.0  # times as long as an estimate takes, at least, between two of them
 PATIENT = 80  # iterations before a change for slow convergence,
 LEAST, LONG = 20, 0.15  # or fewer, if they take so large a share of all seconds
 SLOW = 0.7  # of the remaining time, which convergence would take
-NEAR = 5.0  # times the error that is allowed: a run so close is not changed,
-LATE = 0.6  # if less than this share of all seconds is left
+NEAR = 5.0  # times the error that is allowed: so close, a run is only changed when it ends
 FOR_WINDOWS = 0.3  # of all seconds, which must be left for time windows
 CHANGES = 0.1  # and for other changes
 MOST_CHANGES = 6
@@ -218,7 +217,7 @@ class Search:
         attempt = self.attempt
         if attempt.iterations < (LEAST if attempt.seconds > LONG * self.seconds else PATIENT):
             return False
-        if self._is_near and self.left < LATE * self.seconds:
+        if self._is_near:
             return False
         return attempt.time_to(self.target) > SLOW * self.left
 
