@@ -22,7 +22,7 @@ from tinns.verification import (
     network_estimate,
 )
 
-EXCESS = 2.0  # the error may exceed a tolerance that is met by this factor at most
+EXCESS = 3.0  # the error may exceed a tolerance that is met by this factor at most
 CONVERGED = 3.0  # a snapshot that is farther away than so many errors shows its own error
 LINEAR = 0.2  # estimates above are too rough to be compared
 ROUGH = 5.0  # factors of doubt above are too large if the run itself can tell more
