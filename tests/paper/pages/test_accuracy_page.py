@@ -52,6 +52,7 @@ def test_the_table_has_a_row_for_each_problem():
     assert "| heat | 2 | 1e-03 to 1e-03 | 1.5 (1 to 2) | 2.0 | 0.5 (0.5 to 0.5) | 2.0 |" in text
     assert "| plate | 1 | 1e-03 to 1e-03 | – | – | 0.5 (0.5 to 0.5) | 2.0 |" in text
     assert "100.0% of 3 estimates" in text
+    assert "(images/effectivity.png)" in text
     assert len(figure_of(records).axes) == 2
     assert effectivity_block([]) == "Nothing is recorded yet."
 

@@ -25,7 +25,7 @@ from tinns.paper.sheet import NOTHING, Column, Value, sheet_of
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-PAGE = "docs/accuracy.md"
+PAGE, PICTURE = "docs/accuracy.md", "effectivity.png"
 NAMES: dict[Kind, str] = {
     "classical": "by a classical solution",
     "network": "from the network alone",
@@ -79,7 +79,7 @@ def draw_accuracy(checkout: Checkout) -> list[Path]:
     records = _estimates(checkout)
     if not records:
         return []
-    figure, path = figure_of(records), checkout.images / "effectivity.png"
+    figure, path = figure_of(records), checkout.images / PICTURE
     return [write_whole(path, lambda file: figure.savefig(file, dpi=160))]
 
 
@@ -93,7 +93,8 @@ def effectivity_block(records: Sequence[Estimated]) -> str:
     devices = ", ".join(sorted({record.device for record in records}))
     seeds = plural(len({record.seed for record in records}), "seed")
     note = f"Trained on: {devices}; {seeds}. Seconds of estimates include compilation."
-    return joined(["\n".join(lines), markdown_table(sheet_of(EFFECTIVITY, rows)), note])
+    picture = f"![estimated and true errors](images/{PICTURE})"
+    return joined(["\n".join(lines), markdown_table(sheet_of(EFFECTIVITY, rows)), note, picture])
 
 
 def _in_words(summary: Summary) -> str:
