@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from tinns.paper.untuned_problems import Heat
-from tinns.tolerance.judging import Judge, Snapshot
+from tinns.tolerance.judging import Judge, Judgement, Snapshot
 from tinns.verification import ErrorEstimate
 
 TIMES = np.linspace(0, 1, 5)
@@ -36,6 +36,7 @@ def test_errors_fall_as_the_roots_of_losses():
     np.testing.assert_allclose(found.over_time, 1e-4, rtol=0.02)
     assert found.factor == 3
     assert "1 earlier states" in found.how
+    assert (Judgement(found, found.factor).share(1e-3) <= 1) is True  # a bool of Python, for JSON
 
 
 def test_an_estimate_is_never_made_smaller():

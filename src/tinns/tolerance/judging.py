@@ -44,7 +44,7 @@ class Judgement:
         """The error relative to what is allowed; at most 1 if the tolerance is met."""
         error = self.estimate.relative_l2
         share = max(error, error * self.doubt / EXCESS, self.moved / COEFFICIENTS) / tolerance
-        return share if np.isfinite(share) else np.inf
+        return float(share) if np.isfinite(share) else np.inf
 
 
 @dataclass
@@ -137,7 +137,7 @@ class Judge:
         ]
         if not errors:
             return found
-        raised = max(1.0, max(errors) / max(found.relative_l2, 1e-300))
+        raised = max(1.0, float(max(errors)) / max(found.relative_l2, 1e-300))
         how = f"{found.how}; surer by the distances to {len(errors)} earlier states of the run"
         return replace(found.times_as_large(raised), factor=SURER, how=how)
 

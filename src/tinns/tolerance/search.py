@@ -267,8 +267,8 @@ class Search:
         return judgement
 
     def _changed(self, judgement: Judgement) -> bool:
-        """Change something, if there is time: whether anything was."""
-        if not self._may_change():
+        """Change something, if there is time and need: whether anything was."""
+        if not self._may_change() or (self._is_near and self.attempt.reason not in ENDED):
             return False
         windows = windows_for(self.case.problem, judgement)
         if windows is not None and not self._is_near and self.left >= FOR_WINDOWS * self.seconds:
