@@ -117,8 +117,9 @@ def _about_reference(result: Any, estimate: ErrorEstimate | None) -> list[Findin
             Finding(
                 "doubtful",
                 f"the reference differs from the solution by {error:.1e}, but at most "
-                f"{expected:.1e} is expected: the reference may belong to another problem",
-                "check the reference and the equation",
+                f"{expected:.1e} is expected: the reference may belong to another problem, or the "
+                "solution lies on another branch",
+                "check the reference and the equation; compare another seed",
             )
         ]
     return []

@@ -26,8 +26,9 @@ EXCESS = 3.0  # the error may exceed a tolerance that is met by this factor at m
 CONVERGED = 3.0  # a snapshot that is farther away than so many errors shows its own error
 LINEAR = 0.2  # estimates above are too rough to be compared
 ROUGH = 5.0  # factors of doubt above are too large if the run itself can tell more
-SURER = 3.0  # the factor of doubt then
+USUAL = 3.0  # the factor of doubt then
 FARTHER = 10.0  # times the loss of now, at least, of a snapshot that tells how errors and losses go
+CLOSE, CLOSER = 3.0, 4.0  # shares of the tolerance up to which estimates take more time, how much
 PLANE_BUDGET = 20.0  # seconds for a classical solution in two dimensions
 COEFFICIENTS = 3.0  # by how much more than the tolerance coefficients may still move
 
@@ -97,6 +98,9 @@ class Judge:
         if found.by == "classical":
             return Judgement(found, found.factor)
         now = self._snapshot(trained, scales)
+        if 1 < Judgement(found, USUAL).share(tolerance) <= CLOSE:
+            more = CLOSER * self.budget
+            found = network_estimate(*given, scales=scales, budget=more, seed=self.seed)
         found = self.with_distances(found, now)
         now.estimate = found.relative_l2
         judgement = Judgement(found, found.factor, self._moved(psi))
@@ -139,7 +143,7 @@ class Judge:
             return found
         raised = max(1.0, float(max(errors)) / max(found.relative_l2, 1e-300))
         how = f"{found.how}; surer by the distances to {len(errors)} earlier states of the run"
-        return replace(found.times_as_large(raised), factor=SURER, how=how)
+        return replace(found.times_as_large(raised), factor=USUAL, how=how)
 
     def _calibration(self, now: Snapshot) -> float:
         """By how much estimates of earlier snapshots were below their distance to this one."""

@@ -192,9 +192,12 @@ def _estimated(
     check: Check,
     scales: Scales | None,
 ) -> Verification:
-    """With the error by a classical solution, or else from the network if there is one solution."""
+    """With the error by a classical solution, or else from the network if there is one solution.
+
+    An estimate from the network that was made before is replaced by a classical one alone.
+    """
     why = ""
-    if found.estimate is None:
+    if found.estimate is None or check.dimensions > 1:
         try:
             estimate = classical_estimate(
                 problem, field, psi, budget=check.classical_seconds, dimensions=check.dimensions
