@@ -267,15 +267,20 @@ class Search:
         return judgement
 
     def _changed(self, judgement: Judgement) -> bool:
-        """Change something, if there is time and need: whether anything was."""
-        if not self._may_change() or (self._is_near and self.attempt.reason not in ENDED):
+        """Change something, if there is time: whether anything was.
+
+        A run that is near goes on as it is, but for initial values that can be built in.
+        """
+        if not self._may_change():
             return False
+        goes_on = self._is_near and self.attempt.reason not in ENDED
         windows = windows_for(self.case.problem, judgement)
-        if windows is not None and not self._is_near and self.left >= FOR_WINDOWS * self.seconds:
+        if windows is not None and not goes_on and self.left >= FOR_WINDOWS * self.seconds:
             self._march(windows, judgement)
             return True
+        recipe = self.attempt.recipe
         change = next(changes(self.case.problem, self.attempt, judgement), None)
-        if change is None:
+        if change is None or (goes_on and change.recipe.hard == recipe.hard):
             return False
         self._continue(change)
         return True
