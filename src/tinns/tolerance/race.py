@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from math import inf
 
 from tinns.recipes.recipe import Recipe
 from tinns.solvers import StopReason
@@ -48,7 +49,7 @@ def race(case: Case, recipes: Mapping[str, Recipe], seconds: float, target: floa
         is_near = attempt.loss < NEAR * target and attempt.time_to(target) < SOON * seconds
         if is_decided or is_near:
             return _won(name, attempts, reason)
-        if len(attempts) > 1 and _lead(attempts) > FAR_AHEAD:
+        if len(attempts) > 1 and FAR_AHEAD < _lead(attempts) < inf:
             break
     first, *others = ranked = sorted(attempts, key=lambda name: attempts[name].loss)
     if others and attempts[others[0]].loss < CLEAR * attempts[first].loss:

@@ -215,9 +215,8 @@ class Search:
         if reason in ENDED:
             return True
         attempt = self.attempt
-        if attempt.iterations < (LEAST if attempt.seconds > LONG * self.seconds else PATIENT):
-            return False
-        if self._is_near:
+        patience = LEAST if attempt.seconds > LONG * self.seconds else PATIENT
+        if attempt.iterations < patience or self._is_near:
             return False
         return attempt.time_to(self.target) > SLOW * self.left
 
