@@ -7,11 +7,13 @@
 Each problem is solved by `reach_tolerance`, which uses neither its recipes nor its reference; true
 errors are computed afterwards. Runs are written to runs/tolerance, one file each, and all of them
 to results/tolerance.json. On an interrupted machine the same command goes on with `--missing`.
+With `--jobs` several run at once and take turns at training, so that no device waits for compilers.
 """
 
 import argparse
 import json
 import time
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -25,20 +27,24 @@ from tinns.paper.untuned_problems import UNTUNED
 from tinns.problems import PROBLEMS
 from tinns.solvers.progress import Snapshot
 from tinns.tolerance import Reached, reach_tolerance
+from turns import in_processes
 
 RUNS, RESULTS = Path("runs/tolerance"), Path("results/tolerance.json")
 IDENTITY = ("problem", "device", "tolerance", "budget", "seed")  # of a record
 EXCESS = 3.0  # the most by which a true error may exceed a tolerance that is said to be met
 
 
+@dataclass(frozen=True)
 class Printing:
     """A reporter that prints decisions."""
+
+    name: str
 
     def status(self, activity: str) -> None:
         pass
 
     def notice(self, fact: str) -> None:
-        print(f"    {fact}", flush=True)
+        print(f"    {self.name}: {fact}", flush=True)
 
     def update(self, snapshot: Snapshot) -> None:
         pass
@@ -53,11 +59,11 @@ def solved(problem: Problem, reached: Reached) -> Solution:
     return Solution(posed.domain, posed.unknowns, trained.field, psi, "float64", posed)
 
 
-def record(name: str, tolerance: float, seconds: float, seed: int) -> dict[str, Any]:
+def record(name: str, tolerance: float, seconds: float, seed: int, jobs: int) -> dict[str, Any]:
     """Solve one problem to a tolerance: the record of it, as plain data."""
     problem = (PROBLEMS | UNTUNED)[name]()
     started, worked = time.perf_counter(), time.process_time()
-    reached = reach_tolerance(problem, tolerance, seconds=seconds, seed=seed, reporter=Printing())
+    reached = reach_tolerance(problem, tolerance, seconds=seconds, seed=seed, reporter=Printing(name))
     wall, cpu = time.perf_counter() - started, time.process_time() - worked
     solution, estimate = solved(problem, reached), reached.estimate
     return {
@@ -68,6 +74,7 @@ def record(name: str, tolerance: float, seconds: float, seed: int) -> dict[str, 
         "seconds": reached.trained.seconds,
         "wall_seconds": wall,
         "cpu_seconds": cpu,
+        "jobs": jobs,
         "met": reached.met,
         "estimate": None if estimate is None else estimate.as_data(),
         "relative_l2": solution.relative_l2(),
@@ -77,6 +84,13 @@ def record(name: str, tolerance: float, seconds: float, seed: int) -> dict[str, 
         "decisions": [decision.as_data() for decision in reached.decisions],
         **circumstances(),
     }
+
+
+def run(path: Path, *what: Any) -> None:
+    """Solve one problem, and write the record."""
+    made = record(*what)
+    path.write_text(json.dumps(made, indent=1))
+    print(line(made), flush=True)
 
 
 def line(run: dict[str, Any]) -> str:
@@ -120,18 +134,21 @@ def main() -> None:
     parser.add_argument("--missing", action="store_true", help="skip runs that are recorded")
     parser.add_argument("--summary", action="store_true", help="only print what is recorded")
     parser.add_argument("--out", type=Path, default=RUNS)
+    parser.add_argument("--jobs", type=int, default=1, help="runs at once, in turns")
     given = parser.parse_args()
     given.out.mkdir(parents=True, exist_ok=True)
-    backend = jax.default_backend()
+    calls = []
     for name in () if given.summary else given.problems:
         for seed in given.seeds:
+            backend = jax.default_backend()
             path = given.out / f"{name}-{backend}-{given.tolerance:.0e}-s{seed}.json"
-            if given.missing and path.exists():
-                continue
-            print(f"{name}, seed {seed}", flush=True)
-            run = record(name, given.tolerance, given.seconds, seed)
-            path.write_text(json.dumps(run, indent=1))
-            print(line(run), flush=True)
+            if not (given.missing and path.exists()):
+                calls.append((path, name, given.tolerance, given.seconds, seed, given.jobs))
+    if given.jobs > 1:
+        in_processes(given.jobs, run, calls)
+    else:
+        for call in calls:
+            run(*call)
     summarise(gathered(given.out, RESULTS, IDENTITY))
 
 
