@@ -101,6 +101,13 @@ class Attempt:
         history = self.state.history
         return float(np.median(history[VALIDATION_LOSS][-RECENT:])) if len(history) else np.inf
 
+    def loss_at(self, seconds: float) -> float:
+        """The validation loss after so many seconds, over as many iterations."""
+        history = self.state.history
+        last = np.searchsorted(history[SECONDS], seconds, side="right")
+        until = history[VALIDATION_LOSS][: max(last, 1)][-RECENT:]
+        return float(np.median(until)) if len(history) else np.inf
+
     @property
     def overfit(self) -> float:
         """The validation loss relative to the training loss, in the last iterations."""

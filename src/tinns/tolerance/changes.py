@@ -17,7 +17,7 @@ from tinns.tolerance.judging import Judgement
 
 GROWS = 8.0  # the error late over that early: time windows
 LARGE = 0.1  # an error that is not small at all
-FROM_THE_START = 0.7  # the error at the initial time over that of all: heavier initial values
+FROM_THE_START = 0.5  # the error at the initial time over that of all: heavier initial values
 HEAVIER = 5.0
 OVERFIT = 2.0
 USUAL = 20  # neurons in a layer: smaller networks are grown without further questions

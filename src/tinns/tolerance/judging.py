@@ -97,24 +97,24 @@ class Judge:
         self.seconds = found.seconds
         if found.by == "classical":
             return Judgement(found, found.factor)
-        now = self._snapshot(trained, scales)
+        now, budget = self._snapshot(trained, scales), self.budget
         if 1 < Judgement(found, USUAL).share(tolerance) <= CLOSE:
-            more = CLOSER * self.budget
-            found = network_estimate(*given, scales=scales, budget=more, seed=self.seed)
+            budget *= CLOSER
+            found = network_estimate(*given, scales=scales, budget=budget, seed=self.seed)
         found = self.with_distances(found, now)
         now.estimate = found.relative_l2
         judgement = Judgement(found, found.factor, self._moved(psi))
         if judgement.share(tolerance) <= 1:
-            judgement = self._confirmed(judgement, now)
+            judgement = self._confirmed(judgement, now, budget)
         self.snapshots.append(now)
         self.seconds = judgement.estimate.seconds
         return judgement
 
-    def _confirmed(self, judgement: Judgement, now: Snapshot) -> Judgement:
-        """The same after all comparisons."""
+    def _confirmed(self, judgement: Judgement, now: Snapshot, budget: float) -> Judgement:
+        """The same after all comparisons; `budget` is that of the estimate."""
         first = judgement.estimate
         given = self.problem, now.field, now.psi
-        second = network_estimate(*given, scales=now.scales, budget=self.budget, seed=self.seed + 1)
+        second = network_estimate(*given, scales=now.scales, budget=budget, seed=self.seed + 1)
         second = self.with_distances(second, now)
         larger = max(first, second, key=lambda each: each.relative_l2)
         both = replace(larger, how=f"{larger.how}; the larger of two such estimates")

@@ -176,7 +176,8 @@ class Search:
         reason = self._begin()
         while not self._is_over(reason):
             stuck = reason is not StopReason.TARGET and self._is_stuck(reason)
-            if stuck and self._may_change() and (early := early_growth(self.attempt)):
+            early = early_growth(self.attempt) if stuck and not self._is_near else None
+            if early is not None and self._may_change():
                 self._continue(early)
             elif self._is_judgement_due(reason, stuck):
                 judgement = self._judged()
@@ -216,7 +217,7 @@ class Search:
             return True
         attempt = self.attempt
         patience = LEAST if attempt.seconds > LONG * self.seconds else PATIENT
-        if attempt.iterations < patience or self._is_near:
+        if attempt.iterations < patience:
             return False
         return attempt.time_to(self.target) > SLOW * self.left
 
