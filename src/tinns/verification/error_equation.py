@@ -25,6 +25,7 @@ from tinns.verification.linear_rows import Points, Rows
 from tinns.verification.tangents import Tangents
 
 CANDIDATES = 4  # points for each one that is used
+FEWEST, MOST = 320, 2000  # functions in a window: fewer do not carry errors from one to the next
 NEWTON_STEPS = 3
 LINEAR = 0.1  # of the residual may come from what the linearisation leaves out
 HARDLY = 0.9  # of the residual is left: the solution may be far away
@@ -41,9 +42,9 @@ class Size:
 
     @classmethod
     def within(cls, budget: float, problem: Problem, windows: int) -> "Size":
-        """What takes about `budget` seconds."""
+        """What takes about `budget` seconds, more where there are many time windows."""
         unknowns, dimensions = len(problem.unknowns), len(problem.domain.space)
-        functions = int(np.clip(800 * sqrt(budget / 4 / max(windows, 1)), 100, 2000))
+        functions = int(np.clip(800 * sqrt(budget / 4 / max(windows, 1)), FEWEST, MOST))
         features = 3 * functions // 8
         interior = 4 * functions // unknowns
         return cls(

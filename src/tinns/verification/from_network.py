@@ -3,11 +3,12 @@
 The equation of the error is solved in each time window. What it does not explain of the residual
 is assumed to cause as much error as what it does explain. Where it explains hardly anything, the
 largest change that the rows can overlook is looked at too: if that is large, the solution may be on
-another branch, as far away as it says, though at most by its own size.
+another branch, as far away as it says, though at most by its own size. The error that is assumed
+at the end of a window is where that of the next one begins.
 """
 
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import inf, sqrt
 
 import jax
@@ -72,32 +73,35 @@ def _errors(model: Linearisation, psi: Psi, size: Size, seed: int) -> _Errors:
     space = {axis: np.asarray(drawn[axis], float) for axis in domain.space}
     errors, values = [], []
     windows: list[Solved] = []
+    carried: Solved | None = None
     for window in range(model.windows):
-        before = windows[-1] if windows else None
-        windows.append(ErrorEquation(model, psi, window, size, seed, before).solved())
+        solved = ErrorEquation(model, psi, window, size, seed, carried).solved()
+        windows.append(solved)
         start, end = model.span(window)
         is_last = window == model.windows - 1
         here = times[(times >= start) & ((times < end) | is_last)]
-        if len(here):
-            points = _at_times(space, here)
-            shape = (len(here), -1, len(model.unknowns))
-            u = model.derivatives(psi, window, points)[:, model.value]
-            error, solution = _in_window(windows[-1], points, u)
-            errors.append(error.reshape(shape))
-            values.append(solution.reshape(shape))
+        points = _at_times(space, np.append(here, end))
+        u = model.derivatives(psi, window, points)[:, model.value]
+        assumed = _assumed(solved, points, u)
+        carried = replace(solved, coefficients=assumed)
+        shape = (len(here) + 1, -1, len(model.unknowns))
+        errors.append(solved.values(points, assumed).reshape(shape)[:-1])
+        found = solved.at_most is None
+        solution = u + solved.values(points, solved.coefficients) if found else u
+        values.append(solution.reshape(shape)[:-1])
     return _Errors(times, np.concatenate(errors), np.concatenate(values), windows)
 
 
-def _in_window(solved: Solved, points: Points, u: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """The error and the solution at points where the network is u."""
-    found = solved.values(points, solved.coefficients)
-    error = found / sqrt(max(1 - solved.unexplained**2, LEAST_SHARE))
+def _assumed(solved: Solved, points: Points, u: np.ndarray) -> np.ndarray:
+    """The coefficients of the error that is assumed, given the network's values u at points."""
+    found = solved.coefficients / sqrt(max(1 - solved.unexplained**2, LEAST_SHARE))
     if solved.at_most is None:
-        return error, u + found
-    most = solved.values(points, solved.at_most)
+        return found
+    error, most = (solved.values(points, each) for each in (found, solved.at_most))
     relative = float(np.linalg.norm(most) / max(np.linalg.norm(u), 1e-300))
-    most *= min(1.0, 1 / relative) if relative > FAR else OVERLOOKED
-    return (most if np.linalg.norm(most) > np.linalg.norm(error) else error), u
+    part = min(1.0, 1 / relative) if relative > FAR else OVERLOOKED
+    is_larger = part * np.linalg.norm(most) > np.linalg.norm(error)
+    return part * solved.at_most if is_larger else found
 
 
 def _stated(problem: Problem, found: _Errors, started: float) -> ErrorEstimate:
