@@ -34,6 +34,13 @@ def estimated(solution, **settings):
     return network_estimate(solution.problem, solution.field, solution.psi, **settings)
 
 
+class Unstable(Heat):
+    """u = exp(-k π² t) sin(πx) once more, from which perturbations grow by e⁸."""
+
+    def equation(self, u, x, t):
+        return u.t - self.k * u.xx - 8 * (u - jnp.exp(-self.k * pi**2 * t) * jnp.sin(pi * x))
+
+
 class Diffusion(Heat):
     """With a diffusivity that is estimated from observations of u."""
 
@@ -68,6 +75,15 @@ def test_the_error_of_a_trained_network(problem, settings):
     assert RANGE[0] < found.relative_l2 / solution.relative_l2() < RANGE[1]
     assert found.times[[0, -1]] == pytest.approx([problem.domain.start, problem.domain.end])
     assert np.isfinite(found.over_time).all()
+
+
+@pytest.mark.long
+def test_errors_grow_from_window_to_window():
+    """Each window begins with the error of the one before, also where it explains little."""
+    solution = briefly_solved(Unstable(), windows=8)
+    found = estimated(solution)
+    assert RANGE[0] < found.relative_l2 / solution.relative_l2() < RANGE[1]
+    assert found.over_time[-1] > 100 * found.over_time[0]
 
 
 @pytest.mark.long

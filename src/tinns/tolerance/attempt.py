@@ -98,15 +98,16 @@ class Attempt:
     @property
     def loss(self) -> float:
         """The validation loss of the last iterations."""
-        history = self.state.history
-        return float(np.median(history[VALIDATION_LOSS][-RECENT:])) if len(history) else np.inf
+        return self.loss_at(np.inf)
 
     def loss_at(self, seconds: float) -> float:
-        """The validation loss after so many seconds, over as many iterations."""
+        """The validation loss of the last iterations before a time; infinite if it is not known."""
         history = self.state.history
-        last = np.searchsorted(history[SECONDS], seconds, side="right")
-        until = history[VALIDATION_LOSS][: max(last, 1)][-RECENT:]
-        return float(np.median(until)) if len(history) else np.inf
+        if not len(history):
+            return np.inf
+        last = max(np.searchsorted(history[SECONDS], seconds, side="right"), 1)
+        loss = float(np.median(history[VALIDATION_LOSS][:last][-RECENT:]))
+        return np.inf if np.isnan(loss) else loss
 
     @property
     def overfit(self) -> float:
