@@ -7,7 +7,7 @@ scale as `gate * z`.
 """
 
 import itertools
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal, Protocol, runtime_checkable
 
 import jax
@@ -94,6 +94,11 @@ class MLP:
 
     def with_last_weight(self, theta: Theta, weight: Array) -> Theta:
         return with_last_layer(theta, weight)
+
+    def widened(self, factor: float) -> "MLP":
+        """With `factor` times as many neurons in each hidden layer, at least one more."""
+        hidden = tuple(max(width + 1, round(factor * width)) for width in self.hidden)
+        return replace(self, hidden=hidden)
 
 
 def dense(layer: Layer, z: Array | Series) -> Array | Series:

@@ -33,6 +33,7 @@ from tinns.nn.trajectories import (
     Trajectory,
     parameter_shapes,
 )
+from tinns.nn.widening import widened
 
 Derivatives = dict[MultiIndex, Array]
 
@@ -163,6 +164,11 @@ class TimeInduced:
         """The same with its outputs multiplied by the sizes of the unknowns."""
         return replace(self, sizes=sizes)
 
+    def widened(self, factor: float) -> "TimeInduced":
+        """With more neurons in space, and in time if its trajectory has any."""
+        backbone, trajectory = (widened(part, factor) for part in (self.backbone, self.trajectory))
+        return replace(self, backbone=backbone, trajectory=trajectory)
+
     def path(self, psi: Params) -> Params:
         """The part of ψ that belongs to the trajectory."""
         return psi["path"] if self._embeds else psi
@@ -283,6 +289,9 @@ class SpaceTime:
 
     def with_sizes(self, sizes: tuple[float, ...]) -> "SpaceTime":
         return replace(self, sizes=sizes)
+
+    def widened(self, factor: float) -> "SpaceTime":
+        return replace(self, network=widened(self.network, factor))
 
     def derivatives(self, psi, domain, outputs, point, indices) -> Derivatives:
         return taylor_derivatives(self, psi, domain, outputs, point, indices)

@@ -1,6 +1,6 @@
 """Growth of a trained field that keeps the function it represents."""
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Protocol
 
 import jax
@@ -8,10 +8,10 @@ import jax.numpy as jnp
 from jax import Array
 
 from tinns._runtime.errors import UserError
-from tinns.nn.backbones import MLP, Params
-from tinns.nn.fields import Field, SpaceTime, TimeInduced
+from tinns.nn.backbones import Params
+from tinns.nn.fields import Field
 from tinns.nn.sum import Sum
-from tinns.nn.trajectories import Layerwise, Linear
+from tinns.nn.widening import widened
 
 
 class Growth(Protocol):
@@ -44,27 +44,10 @@ class Wider:
             raise UserError(f"Wider: factor={self.factor!r}; expected a number > 1")
 
     def applied(self, field: Field) -> Field:
-        if isinstance(field, Sum):
-            return Sum(self.applied(field.first), self.applied(field.second))
-        if isinstance(field, SpaceTime) and isinstance(field.network, MLP):
-            return replace(field, network=self._widened(field.network))
-        if isinstance(field, TimeInduced) and isinstance(field.backbone, MLP):
-            path = field.trajectory
-            if isinstance(path, Layerwise):
-                path = replace(path, network=self._widened(path.network))
-            if isinstance(path, Layerwise | Linear):
-                return replace(field, backbone=self._widened(field.backbone), trajectory=path)
-        raise UserError(
-            f"Wider: {field!r} cannot grow; expected SpaceTime(MLP(...)), or TimeInduced(MLP(...)) "
-            "with Layerwise(...) or Linear()"
-        )
+        return widened(field, self.factor)
 
     def continued(self, psi: Params, fresh: Params) -> Params:
         return jax.tree.map(_embedded, psi, fresh)
-
-    def _widened(self, network: MLP) -> MLP:
-        hidden = tuple(max(width + 1, round(self.factor * width)) for width in network.hidden)
-        return replace(network, hidden=hidden)
 
 
 @dataclass(frozen=True)

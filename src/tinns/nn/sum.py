@@ -12,6 +12,7 @@ from tinns.geometry import Domain, MultiIndex
 from tinns.nn.backbones import Params
 from tinns.nn.fields import Advancing, Derivatives, Field, LinearOutput, Sizable
 from tinns.nn.registry import register
+from tinns.nn.widening import widened
 
 
 @register
@@ -64,6 +65,10 @@ class Sum:
             for field, own in zip((self.first, self.second), psi, strict=True)
         )
         return first, second
+
+    def widened(self, factor: float) -> "Sum":
+        """With more neurons in both."""
+        return Sum(widened(self.first, factor), widened(self.second, factor))
 
     def with_sizes(self, sizes: tuple[float, ...]) -> "Sum":
         """The same with the outputs of both multiplied by the sizes of the unknowns."""

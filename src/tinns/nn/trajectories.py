@@ -6,7 +6,7 @@ W(t) z = φ(t)·(A z) + B z, so that no weight matrix is ever formed per point.
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import accumulate
 from typing import ClassVar, Protocol, runtime_checkable
 
@@ -155,6 +155,9 @@ class Layerwise:
         shifted = [b + a * moved[g] for g, (a, b) in enumerate(zip(slopes, offsets, strict=True))]
         return psi | {"offset": jax.tree.unflatten(tree, shifted)}
 
+    def widened(self, factor: float) -> "Layerwise":
+        return replace(self, network=self.network.widened(factor))
+
 
 @dataclass(frozen=True)
 class Linear:
@@ -175,6 +178,10 @@ class Linear:
         return psi | {
             "offset": jax.tree.map(lambda a, b: b + a * moved, psi["slope"], psi["offset"])
         }
+
+    def widened(self, factor: float) -> "Linear":
+        """The same: it has no neurons of its own."""
+        return self
 
 
 @dataclass(frozen=True)

@@ -2,9 +2,9 @@
 
 The equation of the error is solved in each time window. What it does not explain of the residual
 is assumed to cause as much error as what it does explain. Where it explains hardly anything, the
-largest change that the rows can overlook is looked at too: if that is large, the solution may be on
-another branch, as far away as it says, though at most by its own size. The error that is assumed
-at the end of a window is where that of the next one begins.
+largest change that the rows can overlook is looked at too: if that is as large as the solution, it
+may be on another branch, and if it is small, a part of it is assumed. The error that is assumed at
+the end of a window is where that of the next one begins.
 """
 
 import time
@@ -31,7 +31,8 @@ PLACES = {1: 200, 2: 300, 3: 400}  # at each of them
 LEAST_SHARE = 0.05  # of the squared residual that is taken as explained
 USUAL, ROUGH = 3.0, 10.0  # factors by which estimates may be off, the second one
 FAR = 0.1  # for relative errors from here on, where the problem is not linear
-OVERLOOKED = 0.125  # of the largest change that rows overlook is an error, where it is linear
+OVERLOOKED = 0.125  # of the largest change that rows overlook is an error, where it is linear;
+# this part rises to all of a change as large as the solution
 
 
 def network_estimate(
@@ -99,7 +100,7 @@ def _assumed(solved: Solved, points: Points, u: np.ndarray) -> np.ndarray:
         return found
     error, most = (solved.values(points, each) for each in (found, solved.at_most))
     relative = float(np.linalg.norm(most) / max(np.linalg.norm(u), 1e-300))
-    part = min(1.0, 1 / relative) if relative > FAR else OVERLOOKED
+    part = OVERLOOKED ** float(np.clip(np.log(max(relative, 1e-300)) / np.log(FAR), 0, 1)) / max(relative, 1.0)
     is_larger = part * np.linalg.norm(most) > np.linalg.norm(error)
     return part * solved.at_most if is_larger else found
 
