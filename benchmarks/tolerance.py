@@ -63,7 +63,9 @@ def record(name: str, tolerance: float, seconds: float, seed: int, jobs: int) ->
     """Solve one problem to a tolerance: the record of it, as plain data."""
     problem = (PROBLEMS | UNTUNED)[name]()
     started, worked = time.perf_counter(), time.process_time()
-    reached = reach_tolerance(problem, tolerance, seconds=seconds, seed=seed, reporter=Printing(name))
+    reached = reach_tolerance(
+        problem, tolerance, seconds=seconds, seed=seed, reporter=Printing(name)
+    )
     wall, cpu = time.perf_counter() - started, time.process_time() - worked
     solution, estimate = solved(problem, reached), reached.estimate
     return {

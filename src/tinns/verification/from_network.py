@@ -99,8 +99,8 @@ def _assumed(solved: Solved, points: Points, u: np.ndarray) -> np.ndarray:
     if solved.at_most is None:
         return found
     error, most = (solved.values(points, each) for each in (found, solved.at_most))
-    relative = float(np.linalg.norm(most) / max(np.linalg.norm(u), 1e-300))
-    part = OVERLOOKED ** float(np.clip(np.log(max(relative, 1e-300)) / np.log(FAR), 0, 1)) / max(relative, 1.0)
+    relative = max(np.linalg.norm(most) / max(np.linalg.norm(u), 1e-300), 1e-300)
+    part = OVERLOOKED ** np.clip(np.log(relative) / np.log(FAR), 0, 1) / max(relative, 1)
     is_larger = part * np.linalg.norm(most) > np.linalg.norm(error)
     return part * solved.at_most if is_larger else found
 
