@@ -57,8 +57,12 @@ def prepared_folder(folder: Path) -> Path:
 def cache_folder() -> Path:
     """The user's cache folder: TINNS_CACHE if set, else the platform's, such as ~/.cache/tinns.
 
-    On Linux, XDG_CACHE_HOME moves the platform's folder.
+    On Linux, XDG_CACHE_HOME moves the platform's folder. Where there is no home directory, it is a
+    path that nothing can be written to: caches are only used where they can be.
     """
-    if chosen := os.environ.get("TINNS_CACHE"):
-        return Path(chosen).expanduser()
-    return platformdirs.user_cache_path("tinns", appauthor=False)
+    try:
+        if chosen := os.environ.get("TINNS_CACHE"):
+            return Path(chosen).expanduser()
+        return platformdirs.user_cache_path("tinns", appauthor=False)
+    except RuntimeError:
+        return Path(os.devnull) / "tinns"

@@ -32,9 +32,9 @@ from tinns.cli.run_folder import (
     SOLUTION,
     draw,
     folder_for_results,
+    keep_run,
     saved_run,
     write_result,
-    write_run,
 )
 from tinns.paper import TABLES
 from tinns.paper import command as bench_command
@@ -183,8 +183,11 @@ def solve(
         with folder_for_results(folder):
             solution = solve_posed(posed, name, settings, method, seed, not quiet, thoroughness)
     with console.status("drawing"):
-        write_run(solution, folder)
-    print_outcome(console, solution.result, folder)
+        kept = keep_run(solution, folder)
+    print_outcome(console, solution.result, kept.folder)
+    if kept.lack:
+        typer.echo(f"tinns: {kept.lack}; the run is kept in {kept.folder}", err=True)
+        raise typer.Exit(FAILED)
     _exit_by(solution, require)
 
 

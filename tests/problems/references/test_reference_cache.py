@@ -4,7 +4,9 @@ import jax
 import numpy as np
 import pytest
 
-from tinns._runtime.files import cache_folder
+import tinns
+from tinns._runtime.compilation import kept_on_disk
+from tinns._runtime.files import cache_folder, prepared_folder
 from tinns.problems.references import kdv_spectral, korteweg_de_vries
 from tinns.problems.references.cache import cache_path
 
@@ -79,6 +81,22 @@ def test_a_folder_that_cannot_be_written_is_no_obstacle(tmp_path, monkeypatch, c
     monkeypatch.setenv("TINNS_CACHE", str(obstacle / "cache"))
     assert np.isfinite(value())
     assert len(computations) == 1
+
+
+def test_no_home_directory_is_no_obstacle(monkeypatch, computations):
+    def unknown(_):
+        raise KeyError("no such user")
+
+    for name in ("HOME", "TINNS_CACHE", "XDG_CACHE_HOME"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setattr("pwd.getpwuid", unknown)
+    before = jax.config.values["jax_compilation_cache_dir"]
+    with kept_on_disk():
+        assert jax.config.values["jax_compilation_cache_dir"] == before
+        assert np.isfinite(value())
+    assert len(computations) == 1
+    with pytest.raises(tinns.UserError, match="cannot write"):
+        prepared_folder(cache_folder())
 
 
 def test_first_use_may_be_inside_a_trace(folder, computations):
