@@ -76,6 +76,15 @@ def constrained(problem: Problem, field: Field, hard: tuple[str, ...]) -> Field:
     return Constrained(field, exact, hard)
 
 
+def can_be_built_in(problem: Problem, field: Field, names: tuple[str, ...]) -> bool:
+    """Whether `constrained` accepts these conditions."""
+    try:
+        constrained(problem, field, names)
+    except UserError:
+        return False
+    return True
+
+
 def conditions_to_build_in(problem: Problem, hard: tuple[str, ...]) -> list[Condition]:
     """The conditions of these names, all of which must prescribe u or u_t."""
     conditions = problem.all_conditions()

@@ -8,7 +8,7 @@ import numpy as np
 from tinns._runtime.errors import UserError
 from tinns.geometry import Counts, Initial
 from tinns.nn import MLP, Added, Field, Growth, TimeInduced, Wider, sine_induced
-from tinns.objective.constraints import constrained
+from tinns.objective.constraints import can_be_built_in
 from tinns.problem import Problem
 from tinns.recipes.recipe import Recipe
 from tinns.solvers import StopReason
@@ -17,7 +17,7 @@ from tinns.tolerance.judging import Judgement
 
 GROWS = 8.0  # the error late over that early: time windows
 LARGE = 0.1  # an error that is not small at all
-FROM_THE_START = 0.5  # the error at the initial time over that of all: heavier initial values
+FROM_THE_START = 0.5  # the error at the initial time over that of all: a better start
 HEAVIER = 5.0
 OVERFIT = 2.0
 USUAL = 20  # neurons in a layer: smaller networks are grown without further questions
@@ -81,7 +81,7 @@ def changes(problem: Problem, attempt: Attempt, judgement: Judgement | None) -> 
 
 
 def _better_start(problem: Problem, recipe: Recipe, judgement: Judgement) -> Change | None:
-    """Initial values built in, or heavier ones, if most of the error is there from the start."""
+    """Initial values built in, or heavier ones, if half of the error is there from the start."""
     estimate = judgement.estimate
     given = {c.name: c.weight for c in problem.all_conditions() if isinstance(c.region, Initial)}
     if not given or not len(estimate.over_time) or given.keys() & {*recipe.weights, *recipe.hard}:
@@ -90,13 +90,12 @@ def _better_start(problem: Problem, recipe: Recipe, judgement: Judgement) -> Cha
         return None
     reason = f"the error is {estimate.over_time[0]:.1e} at the initial time already: "
     names = tuple(given)
-    try:
-        constrained(problem, recipe.field, names)
-    except UserError:
-        heavier = {name: HEAVIER * weight for name, weight in given.items()}
-        changed = recipe.replace(weights=dict(recipe.weights) | heavier)
-        return Change(changed, f"{reason}{', '.join(names)} weighted {HEAVIER:g} times as much")
-    return Change(recipe.replace(hard=names), f"{reason}{', '.join(names)} built into the field")
+    if can_be_built_in(problem, recipe.field, names):
+        hard = recipe.replace(hard=names)
+        return Change(hard, f"{reason}{', '.join(names)} built into the field")
+    heavier = {name: HEAVIER * weight for name, weight in given.items()}
+    changed = recipe.replace(weights=dict(recipe.weights) | heavier)
+    return Change(changed, f"{reason}{', '.join(names)} weighted {HEAVIER:g} times as much")
 
 
 def _growths(field: Field) -> Iterator[tuple[Growth, str]]:

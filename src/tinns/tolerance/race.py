@@ -4,9 +4,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from math import inf
 
-from tinns._runtime.errors import UserError
 from tinns.geometry import Initial
-from tinns.objective.constraints import constrained
+from tinns.objective.constraints import can_be_built_in
 from tinns.problem import Problem
 from tinns.recipes.recipe import Recipe
 from tinns.solvers import StopReason
@@ -91,11 +90,7 @@ def _initial_names(problem: Problem, recipe: Recipe) -> tuple[str, ...]:
     """The initial conditions, if they can be built into the field."""
     found = (c.name for c in problem.all_conditions() if isinstance(c.region, Initial))
     names = tuple(dict.fromkeys(found))
-    try:
-        constrained(problem, recipe.field, names)
-    except UserError:
-        return ()
-    return names
+    return names if can_be_built_in(problem, recipe.field, names) else ()
 
 
 def _is_near(attempt: Attempt, seconds: float, target: float) -> bool:
